@@ -1,0 +1,54 @@
+// Request: one parsed build, query, delete, save, load or list, from the paper's words, the released
+// code's words or weir's named form (SEMANTICS B).
+//
+// Thread safety: immutable values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "synopses/synopsis.h"
+#include "weir/status.h"
+#include "weir/types.h"
+
+namespace weir::engine {
+
+// Where a request takes effect.
+struct Position {
+  enum class Kind { kStart, kRecord, kTime, kEnd };
+  Kind kind = Kind::kStart;
+  RecordPosition record{};  // kRecord: after exactly so many records
+  Time time;                // kTime: just before the first record whose stream time reaches it
+};
+
+enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList };
+
+struct Request {
+  Op op = Op::kBuild;
+  // Echoed as JSON text; empty = absent.
+  std::string request_id, uid, partition;
+  std::string dataset;
+  std::string stream;  // empty = every stream of the dataset
+  std::string field;
+  int synopsis_id = 0;
+  synopses::Params params;       // kBuild
+  unsigned parallelism = 1;      // kBuild: noOfP
+  synopses::Query query;         // kQuery
+  std::string query_json;        // kQuery: as given, for the answer
+  bool continuous = false;       // kQuery
+  std::optional<Position> at;
+  // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
+  std::string error;
+
+  // The position it takes effect at, given or by the rule of SEMANTICS B.
+  Position position() const;
+};
+
+// An array of requests, one object, or one object a line. The result is bad only when the text as a
+// whole is no JSON: then it says line and column. A wrong request is a Request with `error` set, and
+// whatever could be read of it, so that it can be echoed.
+Result<std::vector<Request>> parse_requests(std::string_view text);
+
+}  // namespace weir::engine

@@ -1,0 +1,73 @@
+// Answer: what the engine says to one request at one cut; Reject: a record it could not take; and
+// Summary: what a whole run came to.
+//
+// Thread safety: immutable values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "weir/types.h"
+
+namespace weir {
+
+struct Answer {
+  enum class Kind { kAck, kError, kAdHoc, kContinuous };
+  Kind kind = Kind::kAck;
+  // Echoed as they were given, JSON text ("7", "\"q1\""); empty = absent.
+  std::string request_id, uid, partition;
+  std::string dataset, stream, field;
+  int synopsis_id = 0;          // 0 = unknown
+  std::string synopsis;         // type name
+  std::string query;            // JSON text of the query value; empty = absent
+  std::uint64_t n = 0;          // values in the synopsis
+  std::string estimate;         // JSON text: number, boolean, array, or "null"
+  std::optional<double> lower, upper, confidence;
+  bool exact = false;
+  std::uint64_t memory_bytes = 0;
+  std::string reason;           // why estimate is null, or what an error says
+  Epoch epoch{};
+  RecordPosition seq{};         // records before the cut
+  Time as_of;                   // stream time of the cut
+
+  // One line, keys and order as documented in docs/requests.md, without a newline.
+  std::string to_json() const;
+};
+
+// A record that was rejected, sampled. Counts are in Summary.
+struct Reject {
+  std::string source;
+  std::uint64_t line = 0;         // 1-based
+  std::uint64_t byte_offset = 0;  // in the decompressed source
+  RecordPosition record{};
+  std::string reason;             // "json", "missing", …
+  std::string detail;
+  std::string raw;                // its bytes, cut to 4096
+  std::uint64_t length = 0;       // before the cut
+  std::string to_json() const;    // raw as text if it is UTF-8, else "raw_base64"
+};
+
+struct Summary {
+  std::uint64_t records = 0, tuples = 0, late = 0, unrouted = 0, applied = 0, bytes = 0;
+  std::map<std::string, std::uint64_t> rejected;  // by reason
+  std::uint64_t streams = 0, datasets = 0;        // with at least one tuple
+  double seconds = 0;
+  unsigned threads = 0;
+  std::string placement;  // one line
+  std::uint64_t state_bytes = 0;
+  std::string digest;     // 16 hex digits; empty unless asked for
+  Epoch epoch{};
+  std::vector<std::string> builds_without_tuples;  // "dataset/stream/field Type"
+  std::string layout;
+
+  std::uint64_t rejected_total() const;
+  double records_per_second() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }
+  // records = tuples + rejected and tuples = applied + late + unrouted.
+  bool conserved() const;
+  std::string to_json() const;
+};
+
+}  // namespace weir

@@ -1,0 +1,44 @@
+// Config: how an engine is set up. Every value has a default that suits a laptop and a server.
+//
+// Thread safety: immutable values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "weir/status.h"
+#include "weir/types.h"
+
+namespace weir {
+
+// How often continuous queries are answered: a duration of stream time, or a number of records.
+struct Period {
+  std::int64_t ns = 0;         // > 0: stream time
+  std::uint64_t records = 0;   // > 0: records
+  // "60s", "500ms", "5m", "1h", "100000 records".
+  static Result<Period> parse(std::string_view text);
+};
+// "500ms" → nanoseconds. Units ns us ms s m h d; a bare number is an error that says so.
+Result<std::int64_t> parse_duration(std::string_view text);
+
+struct Config {
+  // Threads in all; each parses and applies. 0 = one per core that this process may use.
+  unsigned threads = 0;
+  // Both > 0: so many threads only parse and so many only apply, instead of `threads`.
+  unsigned ingest_threads = 0;
+  unsigned shard_threads = 0;
+  // "auto" (compact, one thread a core, NUMA node after NUMA node), "spread", or "none" (no pinning).
+  std::string placement = "auto";
+  std::size_t block_size = 256 << 10;       // bytes, 4 KiB to 8 MiB
+  std::size_t ring_entries = 16;            // blocks in flight; a power of two
+  std::size_t max_record_bytes = 1 << 20;   // longer records are rejected
+  std::string layout = "auto";              // auto | saams | titan | ticks
+  std::string mapping_toml;                 // the text of a mapping; replaces `layout`
+  std::string mapping_name = "mapping";     // its file name, for messages
+  Period emit{60 * kNanosPerSecond, 0};
+  bool digest = false;                      // compute Summary::digest at the end
+  std::size_t max_reject_samples = 10'000;  // further rejects are counted, not reported
+};
+
+}  // namespace weir

@@ -1,0 +1,50 @@
+// A source is where bytes come from: a file, a pipe, a socket, a host that pushes. The engine pulls
+// from it; whoever reads holds the only right to read, so a source needs no lock of its own.
+//
+// Thread safety: single-writer (calls come from one thread at a time, not always the same one).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weir/status.h"
+
+namespace weir {
+
+struct ReadResult {
+  enum class State {
+    kData,   // `bytes` > 0 were written
+    kIdle,   // nothing now, ask again later (a pipe with a slow writer, a paced source)
+    kEnd,    // nothing more, ever
+    kError,  // `error` says why; the source ends here
+  };
+  State state = State::kEnd;
+  std::size_t bytes = 0;
+  Status error;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Fills a prefix of `into`. REQUIRES: !into.empty(). Waits a few milliseconds at most.
+  virtual ReadResult read(std::span<char> into) = 0;
+  // What to call it in messages, rejects and the ticks file-name rule: a path, or "stdin".
+  virtual const std::string& name() const = 0;
+  // Number of bytes to come as stored (compressed) if known, for progress.
+  virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
+  // Stored (compressed) bytes taken so far, for progress.
+  virtual std::uint64_t position() const { return 0; }
+};
+
+// Opens files, directories (their files in byte order of names), globs and "-" (standard input), in
+// the order given. gzip (all members) and zstd (all frames) are recognised by magic number. Files
+// are opened when first read, but checked here: a missing or unreadable one is an error that says
+// what would be right, and so is a directory or glob without matches.
+Result<std::vector<std::unique_ptr<Source>>> open_sources(const std::vector<std::string>& inputs);
+
+}  // namespace weir

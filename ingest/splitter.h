@@ -1,0 +1,68 @@
+// Splitter: reads sources one after the other and cuts them into blocks at record boundaries.
+//
+// Invariants
+//  1. The records (bytes, line, byte offset) are the same for every block size and for every way in
+//     which the source hands out its bytes.
+//  2. A block holds bytes of one source only, ends after a newline or at the end of its source, and
+//     has core::kBlockPadding readable bytes behind it. A final record without newline is a record.
+//  3. A record longer than the limit is passed over whole, wherever the blocks fall, and listed in
+//     Block::skipped; memory stays bounded by the limit, not by the record.
+//  4. One UTF-8 BOM at the start of a source is stripped (byte offsets still count it).
+// Thread safety: single-writer; call next() under the claim lock.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/block.h"
+#include "weir/source.h"
+#include "weir/status.h"
+
+namespace weir::ingest {
+
+enum class Framing {
+  kLines,   // a newline ends a record
+  kCsv,     // a newline outside double quotes ends a record
+  kFrames,  // u32 little-endian length before each record (tuples pushed by a host)
+};
+
+struct SplitterOptions {
+  std::size_t block_size = 256 << 10;      // REQUIRES: >= 4096
+  std::size_t max_record_bytes = 1 << 20;  // limit on a record, whatever the block size
+};
+
+class Splitter {
+ public:
+  enum class Outcome { kBlock, kIdle, kEnd, kError };
+
+  Splitter(std::vector<std::unique_ptr<Source>> sources, SplitterOptions options);
+  ~Splitter();
+
+  // The first bytes of the input for layout detection: whole records, at most `records` of them that
+  // are not blank, or as many as the first non-empty source has. Waits through kIdle by answering
+  // kIdle. Nothing is consumed: next() gives the same bytes again. Call before the first next().
+  Outcome peek(std::size_t records, std::string& bytes, std::uint32_t& source);
+  // Framing must be set before the first next(); the default is kLines. With `header` the first
+  // record of every source is taken out and given with its blocks as Block::header.
+  void set_framing(Framing framing, bool header = false);
+
+  // Fills `block` with the next run of whole records. kBlock: it has bytes or skipped records.
+  // kError: error() says what the source said; next() then goes on with the source after it.
+  Outcome next(core::Block& block);
+  const Status& error() const;
+
+  std::size_t sources() const;
+  const std::string& source_name(std::uint32_t source) const;
+  // Stored bytes taken so far over all sources, and their total if all sizes are known, for
+  // progress. Thread-safe.
+  std::uint64_t position() const;
+  std::uint64_t total() const;  // 0 = unknown
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir::ingest

@@ -1,0 +1,82 @@
+// Synopsis: a small summary of a stream that keeps a published guarantee, and what every kind of it
+// offers to the engine.
+//
+// Invariants
+//  1. State is a function of parameters and of the values given, in their order; never of how they
+//     were cut into update() calls, of the SIMD target, or of queries.
+//  2. merge() of a mergeable kind keeps the stated bound for both inputs; a linear kind gives bit
+//     for bit the state of one synopsis over all values.
+//  3. serialize() is canonical: equal states give equal bytes. memory_bytes() follows from state.
+// Thread safety: shard-local.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "synopses/items.h"
+#include "weir/status.h"
+
+namespace weir::synopses {
+
+// One scalar of a query: nothing (JSON null), a number in canonical form, a text, or true/false.
+struct Scalar {
+  std::variant<std::monostate, core::Value, std::string, bool> value;
+  bool is_text() const { return std::holds_alternative<std::string>(value); }
+  // Hash as the item of a stream would have. REQUIRES: a number or a text.
+  std::uint64_t hash() const;
+};
+
+// The query value of a request: [] when absent, one scalar, or the elements of its array.
+struct Query {
+  std::vector<Scalar> args;
+  bool was_array = false;
+};
+
+// What an estimate says. Bounds are absent where the kind has none for this query.
+struct Estimate {
+  std::string json = "null";      // the value as JSON: number, boolean, array
+  std::optional<double> lower;
+  std::optional<double> upper;
+  std::optional<double> confidence;  // probability that the bounds hold
+  bool exact = false;
+  std::string reason;  // why json is null; empty otherwise
+};
+
+// Parameters in the declared order of the form they were given in (see registry.h).
+struct Params {
+  std::size_t form = 0;
+  std::vector<double> values;
+  friend bool operator==(const Params&, const Params&) = default;
+};
+
+class Synopsis {
+ public:
+  virtual ~Synopsis() = default;
+
+  // 1 to 10, see SEMANTICS B.
+  virtual int id() const = 0;
+  virtual const Params& params() const = 0;
+  // Values taken so far.
+  virtual std::uint64_t n() const = 0;
+  virtual void update(const Items& items) = 0;
+  // Refused with a message naming both when kind, parameters or seed differ, or when the kind does
+  // not merge; `this` is then unchanged.
+  virtual Status merge(const Synopsis& other) = 0;
+  virtual Result<Estimate> estimate(const Query& query) const = 0;
+  virtual std::size_t memory_bytes() const = 0;
+  virtual std::unique_ptr<Synopsis> clone() const = 0;
+  // Appends the canonical payload (no header; registry.h frames it with type, parameters, checksum).
+  virtual void serialize(std::string& into) const = 0;
+};
+
+// JSON number with the shortest text that reads back as the same double. REQUIRES: finite.
+std::string json_number(double value);
+
+}  // namespace weir::synopses
