@@ -1,6 +1,6 @@
 #include "ingest/times.h"
 
-#include <cstring>
+#include "ingest/digits.h"
 
 namespace weir::ingest {
 namespace {
@@ -28,25 +28,6 @@ constexpr bool plausible(std::int64_t nanos) {
   return nanos >= kFirstDay * kDay && nanos < kEndDay * kDay;
 }
 
-std::uint64_t load8(const char* from) {
-  std::uint64_t word;
-  std::memcpy(&word, from, 8);
-  return word;
-}
-
-// Eight characters of the shape "DDxDDxDD" with separators x: the three numbers of two digits in
-// bytes 0, 3 and 6 of `pairs`. All digits are checked and converted at once.
-bool three_pairs(const char* from, char separator, std::uint64_t& pairs) {
-  const std::uint64_t separators = std::uint64_t{static_cast<unsigned char>(separator)} << 16 |
-                                   std::uint64_t{static_cast<unsigned char>(separator)} << 40;
-  const std::uint64_t digits = load8(from) ^ (0x3030003030003030u | separators);
-  constexpr std::uint64_t kHigh = 0xF0F0FFF0F0FFF0F0u;
-  if (((digits | (digits + 0x0606000606000606u)) & kHigh) != 0) return false;
-  pairs = digits * 10 + (digits >> 8);
-  return true;
-}
-constexpr unsigned pair(std::uint64_t pairs, unsigned byte) { return pairs >> (8 * byte) & 0xFF; }
-
 bool two_digits(const char* from, unsigned& value) {
   const auto tens = static_cast<unsigned>(from[0]) - '0';
   const auto ones = static_cast<unsigned>(from[1]) - '0';
@@ -58,7 +39,7 @@ bool two_digits(const char* from, unsigned& value) {
 bool take_fraction(std::string_view& text, std::int64_t& nanos) {
   std::int64_t value = 0;
   std::size_t n = 0;
-  while (n < text.size() && static_cast<unsigned char>(text[n] - '0') <= 9) {
+  while (n < text.size() && is_digit(text[n])) {
     if (n == 9) return false;
     value = value * 10 + (text[n] - '0');
     ++n;
@@ -81,7 +62,7 @@ bool take_clock(std::string_view& text, std::int64_t& nanos) {
   }
   std::uint64_t pairs = 0;
   if (!three_pairs(text.data(), ':', pairs)) return false;
-  if (!clock_to_nanos(pair(pairs, 0), pair(pairs, 3), pair(pairs, 6), nanos)) return false;
+  if (!clock_to_nanos(pair_at(pairs, 0), pair_at(pairs, 3), pair_at(pairs, 6), nanos)) return false;
   text.remove_prefix(8);
   if (text.empty() || (text[0] != '.' && text[0] != ',')) return true;
   text.remove_prefix(1);
@@ -138,7 +119,7 @@ bool parse_us_date(std::string_view text, std::int64_t& days) {
   std::uint64_t pairs = 0;
   unsigned tail = 0;
   if (!three_pairs(text.data(), '/', pairs) || !two_digits(text.data() + 8, tail)) return false;
-  return civil_to_days(pair(pairs, 6) * 100 + tail, pair(pairs, 0), pair(pairs, 3), days);
+  return civil_to_days(pair_at(pairs, 6) * 100 + tail, pair_at(pairs, 0), pair_at(pairs, 3), days);
 }
 
 bool parse_clock(std::string_view text, std::int64_t& nanos) {
@@ -210,7 +191,7 @@ bool parse_epoch(std::string_view text, EpochUnit unit, std::int64_t& nanos) {
   if (negative) text.remove_prefix(1);
   std::uint64_t whole = 0;
   std::size_t n = 0;
-  for (; n < text.size() && static_cast<unsigned char>(text[n] - '0') <= 9; ++n) {
+  for (; n < text.size() && is_digit(text[n]); ++n) {
     if (n == 19) return false;  // beyond 64 bits, so beyond every plausible time
     whole = whole * 10 + static_cast<unsigned>(text[n] - '0');
   }
@@ -221,7 +202,7 @@ bool parse_epoch(std::string_view text, EpochUnit unit, std::int64_t& nanos) {
     if (text[n] != '.' || n + 1 == text.size()) return false;
     int taken = 0;
     for (++n; n < text.size(); ++n) {
-      if (static_cast<unsigned char>(text[n] - '0') > 9) return false;
+      if (!is_digit(text[n])) return false;
       if (taken == scale.digits) continue;  // finer than a nanosecond: cut off
       fraction = fraction * 10 + (text[n] - '0');
       ++taken;
