@@ -62,6 +62,8 @@ struct Summary {
   Epoch epoch{};
   std::vector<std::string> builds_without_tuples;  // "dataset/stream/field Type"
   std::string layout;
+  std::string source_error;        // the first error of a source; what came before it was applied
+  std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 
   std::uint64_t rejected_total() const;
   double records_per_second() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }

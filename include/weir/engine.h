@@ -62,7 +62,8 @@ struct Tuple {
 enum class Push {
   kAccepted,
   kFull,    // the bound on bytes in flight is reached; nothing was taken, try again
-  kClosed,  // the engine has been finished or stopped; nothing was taken
+  kClosed,  // the engine is not running, takes the other kind, or reads sources; nothing was taken
+  kInvalid,  // a tuple holds NaN, an infinity or an over-long name; nothing was taken
 };
 
 struct Progress {

@@ -45,6 +45,13 @@ class Source {
 // the order given. gzip (all members) and zstd (all frames) are recognised by magic number. Files
 // are opened when first read, but checked here: a missing or unreadable one is an error that says
 // what would be right, and so is a directory or glob without matches.
+// Hidden files and sub-directories of a directory are not read.
 Result<std::vector<std::unique_ptr<Source>>> open_sources(const std::vector<std::string>& inputs);
+
+// The same for a source of one's own: its bytes as they are, or decompressed if the first of them
+// are the magic number of gzip or zstd. Damaged or cut-off data, and anything after the last member
+// or frame, is kError with the source's name, after the good bytes before it. What open_sources
+// gives is wrapped already; the engine wraps nothing.
+std::unique_ptr<Source> decompressed(std::unique_ptr<Source> source);
 
 }  // namespace weir

@@ -1,0 +1,83 @@
+// Collector: brings the contributions of the shard workers to each answer together and gives the
+// answers out in cut order.
+//
+// Invariants
+//  1. Answers leave in the order of cuts, and inside a cut in the order of its crossing, whatever
+//     order contributions come in.
+//  2. The callback is called by one thread at a time, and never while a worker waits for another.
+// Thread safety: thread-safe.
+#pragma once
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engine/plan.h"
+#include "synopses/synopsis.h"
+#include "weir/answer.h"
+
+namespace weir::engine {
+
+// A part of a synopsis as it stood at a cut.
+struct Partial {
+  std::uint32_t part = 0;  // part number, or worker number for a dataset's partials
+  std::unique_ptr<synopses::Synopsis> synopsis;
+};
+
+// Fills what an answer says from a synopsis that holds everything: n, estimate, bounds, memory.
+void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer);
+
+// Merges partials in the order of their numbers. REQUIRES: at least one; equal parameters.
+std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials);
+
+class Collector {
+ public:
+  // At most so many answers wait for poll(); older ones give way and are counted.
+  static constexpr std::size_t kMaxWaiting = 1'000'000;
+
+  void on_answer(std::function<void(const Answer&)> callback) { callback_ = std::move(callback); }
+  void on_reject(std::function<void(const Reject&)> callback) { on_reject_ = std::move(callback); }
+
+  // A new crossing; called in cut order.
+  void open(std::shared_ptr<const Crossing> crossing);
+  // The whole of what one of `contributors` workers adds to an answer.
+  void contribute(std::uint64_t ordinal, std::uint32_t answer, const synopses::Query& query,
+                  std::vector<Partial> partials);
+  // The finished answer of a sole contributor.
+  void complete(std::uint64_t ordinal, std::uint32_t answer, Answer finished);
+
+  void reject(const Reject& reject);
+
+  bool poll(Answer& answer) { return waiting_.try_dequeue(answer); }
+  std::uint64_t overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Slot {
+    Answer answer;
+    std::uint32_t missing = 0;
+    std::vector<Partial> partials;
+  };
+  struct OpenCut {
+    std::vector<Slot> slots;
+    std::size_t missing = 0;  // slots that are not complete
+  };
+  Slot& slot(std::uint64_t ordinal, std::uint32_t answer);
+  void finish_slot(std::uint64_t ordinal, Slot& slot);
+  void give_out();  // REQUIRES: mutex_ held
+
+  std::function<void(const Answer&)> callback_;
+  std::function<void(const Reject&)> on_reject_;
+  std::mutex mutex_;
+  std::uint64_t first_open_ = 0;
+  std::deque<OpenCut> open_;
+  moodycamel::ConcurrentQueue<Answer> waiting_;
+  std::atomic<std::uint64_t> overflowed_{0};
+};
+
+}  // namespace weir::engine

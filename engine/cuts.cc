@@ -1,0 +1,168 @@
+#include "engine/cuts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weir::engine {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kNoRecord = std::numeric_limits<std::uint64_t>::max();
+
+// Smallest multiple of `period` above `time`; kNever when it would not fit.
+std::int64_t boundary_after(std::int64_t time, std::int64_t period) {
+  std::int64_t floor = time / period * period;
+  if (floor > time) floor -= period;
+  return floor > kNever - period ? kNever : floor + period;
+}
+
+void by_order(std::vector<Scheduled>& requests) {
+  std::sort(requests.begin(), requests.end(),
+            [](const Scheduled& a, const Scheduled& b) { return a.order < b.order; });
+}
+
+}  // namespace
+
+CutCursor::CutCursor(Period emit)
+    : emit_(emit), record_boundary_(emit.records > 0 ? emit.records : kNoRecord) {}
+
+Cut CutCursor::cut_at(std::uint32_t index) {
+  Cut cut;
+  cut.ordinal = ordinal_++;
+  cut.index = index;
+  cut.seq = RecordPosition{base_ + index};
+  cut.as_of = Time{time_};
+  return cut;
+}
+
+void CutCursor::add(const Scheduled& scheduled, Cut& now) {
+  const Position at = scheduled.request->position();
+  switch (at.kind) {
+    case Position::Kind::kStart: now.requests.push_back(scheduled); break;
+    case Position::Kind::kRecord:
+      if (raw(at.record) < base_) {
+        now.unreached.push_back(scheduled);
+      } else {
+        at_record_.emplace(raw(at.record), scheduled);
+      }
+      break;
+    case Position::Kind::kTime:
+      if (time_ != kNoTime.ns && at.time.ns <= time_) {
+        now.unreached.push_back(scheduled);
+      } else {
+        at_time_.emplace(at.time.ns, scheduled);
+      }
+      break;
+    case Position::Kind::kEnd: at_end_.push_back(scheduled); break;
+  }
+}
+
+Cut CutCursor::start(const std::vector<Scheduled>& requests) {
+  Cut cut = cut_at(0);
+  for (const Scheduled& scheduled : requests) add(scheduled, cut);
+  // A query never comes before its build.
+  std::stable_sort(cut.requests.begin(), cut.requests.end(),
+                   [](const Scheduled& a, const Scheduled& b) {
+                     const auto makes = [](const Scheduled& s) {
+                       return s.request->op == Op::kBuild || s.request->op == Op::kLoad;
+                     };
+                     return makes(a) && !makes(b);
+                   });
+  return cut;
+}
+
+Cut CutCursor::live(const std::vector<Scheduled>& requests) {
+  Cut cut = cut_at(0);
+  for (const Scheduled& scheduled : requests) {
+    if (scheduled.request->at.has_value()) {
+      add(scheduled, cut);
+    } else {
+      cut.requests.push_back(scheduled);
+    }
+  }
+  return cut;
+}
+
+std::uint32_t CutCursor::first_reaching(const core::Columns& columns,
+                                        std::int64_t threshold) const {
+  if (columns.max_time < threshold) return columns.tuples();
+  std::uint32_t tuple = tuple_;
+  while (tuple < columns.tuples() && columns.time[tuple] < threshold) ++tuple;
+  return tuple;
+}
+
+void CutCursor::advance_time(const core::Columns& columns, std::uint32_t to_tuple) {
+  for (; tuple_ < to_tuple; ++tuple_) time_ = std::max(time_, columns.time[tuple_]);
+}
+
+bool CutCursor::next(const core::Columns& columns, Cut& cut) {
+  // The first boundary is set by the first time there is; no stream time has passed before it.
+  if (emit_.ns > 0 && boundary_ == kNoTime.ns && columns.max_time != kNoTime.ns) {
+    std::uint32_t first = 0;
+    while (columns.time[first] == kNoTime.ns) ++first;
+    boundary_ = boundary_after(columns.time[first], emit_.ns);
+  }
+  const std::int64_t boundary = emit_.ns > 0 && boundary_ != kNoTime.ns ? boundary_ : kNever;
+  const std::int64_t threshold =
+      std::min(boundary, at_time_.empty() ? kNever : at_time_.begin()->first);
+  const std::uint32_t tuple = first_reaching(columns, threshold);
+  const std::uint64_t time_record =
+      tuple < columns.tuples() ? base_ + columns.record[tuple] : kNoRecord;
+  const std::uint64_t record =
+      std::min({time_record, record_boundary_,
+                at_record_.empty() ? kNoRecord : at_record_.begin()->first});
+  if (record >= base_ + columns.records) return false;
+
+  const auto index = static_cast<std::uint32_t>(record - base_);
+  std::uint32_t before = tuple_;
+  while (before < columns.tuples() && columns.record[before] < index) ++before;
+  advance_time(columns, before);
+  cut = cut_at(index);
+  if (record == record_boundary_) {
+    cut.emission = true;
+    record_boundary_ += emit_.records;
+  }
+  if (record == time_record) {
+    const std::int64_t reached = columns.time[tuple];
+    if (reached >= boundary) {
+      cut.emission = true;
+      boundary_ = boundary_after(reached, emit_.ns);
+    }
+    while (!at_time_.empty() && at_time_.begin()->first <= reached) {
+      cut.requests.push_back(at_time_.begin()->second);
+      at_time_.erase(at_time_.begin());
+    }
+  }
+  while (!at_record_.empty() && at_record_.begin()->first == record) {
+    cut.requests.push_back(at_record_.begin()->second);
+    at_record_.erase(at_record_.begin());
+  }
+  by_order(cut.requests);
+  return true;
+}
+
+void CutCursor::finish(const core::Columns& columns) {
+  time_ = std::max(time_, columns.max_time);
+  base_ += columns.records;
+  tuple_ = 0;
+}
+
+Cut CutCursor::end() {
+  Cut cut = cut_at(0);
+  cut.end = true;
+  // A position equal to the number of records is the end itself; a record boundary there is one too.
+  cut.emission = base_ > 0 && base_ == record_boundary_;
+  cut.requests = std::move(at_end_);
+  for (auto& [record, scheduled] : at_record_) {
+    (record == base_ ? cut.requests : cut.unreached).push_back(std::move(scheduled));
+  }
+  for (auto& [time, scheduled] : at_time_) cut.unreached.push_back(std::move(scheduled));
+  at_end_.clear();
+  at_record_.clear();
+  at_time_.clear();
+  by_order(cut.requests);
+  by_order(cut.unreached);
+  return cut;
+}
+
+}  // namespace weir::engine

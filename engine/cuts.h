@@ -1,0 +1,73 @@
+// CutCursor: folds the blocks of the sequence, in order, into cuts: the record positions at which
+// requests take effect and continuous queries are answered.
+//
+// Every shard worker has one and derives the same cuts by itself, with no word between workers.
+//
+// Invariants
+//  1. A cut lies just before a record that is there, or at the start or end of the input: where
+//     blocks end has no influence.
+//  2. Cuts come in the order of their positions. At one position the emission comes first, then the
+//     requests in the order they were given.
+//  3. Stream time is the largest event time of the tuples before the cut.
+// Thread safety: shard-local.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/block.h"
+#include "engine/entry.h"
+#include "weir/config.h"
+#include "weir/types.h"
+
+namespace weir::engine {
+
+struct Cut {
+  std::uint64_t ordinal = 0;  // 0, 1, 2, … the same on every worker
+  RecordPosition seq{};
+  Time as_of;
+  std::uint32_t index = 0;  // records of the current block before it
+  bool emission = false;
+  bool end = false;  // at the end of input: positions never reached are answered with errors
+  std::vector<Scheduled> requests;
+  std::vector<Scheduled> unreached;  // with `end`, or given live after their position had passed
+};
+
+class CutCursor {
+ public:
+  explicit CutCursor(Period emit);
+
+  // Before the first block: everything that takes effect at the start, builds and loads first.
+  Cut start(const std::vector<Scheduled>& requests);
+  // Live requests that came with a block: one cut before its first record.
+  Cut live(const std::vector<Scheduled>& requests);
+  // The next cut inside the current block, in order; false when there is none any more.
+  bool next(const core::Columns& columns, Cut& cut);
+  // Goes past the current block.
+  void finish(const core::Columns& columns);
+  // At the end of input: what waits for the end, and what waited in vain.
+  Cut end();
+
+  RecordPosition position() const { return RecordPosition{base_}; }
+
+ private:
+  void add(const Scheduled& scheduled, Cut& now);
+  Cut cut_at(std::uint32_t index);
+  // First tuple at or after `tuple_` whose time reaches `threshold`, else columns.tuples().
+  std::uint32_t first_reaching(const core::Columns& columns, std::int64_t threshold) const;
+  void advance_time(const core::Columns& columns, std::uint32_t to_tuple);
+
+  Period emit_;
+  std::uint64_t ordinal_ = 0;
+  std::uint64_t base_ = 0;    // records before the current block
+  std::int64_t time_ = kNoTime.ns;  // stream time before tuple_
+  std::uint32_t tuple_ = 0;   // tuples of the current block that time_ includes
+  std::int64_t boundary_ = kNoTime.ns;  // next k·E of stream time; unknown before the first time
+  std::uint64_t record_boundary_ = 0;   // next k·N of records
+  std::multimap<std::uint64_t, Scheduled> at_record_;
+  std::multimap<std::int64_t, Scheduled> at_time_;
+  std::vector<Scheduled> at_end_;
+};
+
+}  // namespace weir::engine

@@ -1,0 +1,35 @@
+// State at the end of a run: the synopses of all workers merged, and the digest over them.
+//
+// The digest is XXH3 over the canonical serialisation, sorted by identity, of the merged synopses and
+// of the applied, late and unrouted counts. Equal inputs and requests give equal digests at every
+// number of threads and every block size. Thread safety: thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/shard.h"
+
+namespace weir::engine {
+
+// One synopsis, whole.
+struct Standing {
+  std::string identity;
+  std::shared_ptr<const Build> build;
+  std::unique_ptr<synopses::Synopsis> synopsis;
+};
+
+// Brings the parts of every build together, sorted by identity. `workers[w]` are the instances of
+// worker w. Merging runs on up to `threads` threads.
+std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads);
+
+struct StateCounts {
+  std::uint64_t applied = 0, late = 0, unrouted = 0;
+};
+// 16 hex digits.
+std::string digest_of(const std::vector<Standing>& standing, const StateCounts& counts,
+                      unsigned threads);
+
+}  // namespace weir::engine

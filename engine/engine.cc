@@ -1,0 +1,251 @@
+#include "weir/engine.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "core/placement.h"
+#include "core/topology.h"
+#include "engine/config_check.h"
+#include "engine/push_source.h"
+#include "engine/request.h"
+#include "engine/run.h"
+#include "ingest/frames.h"
+#include "ingest/layout.h"
+
+namespace weir {
+namespace {
+
+using engine::Op;
+using engine::Position;
+using engine::Request;
+using engine::Scheduled;
+
+// A continuous query without a position comes with the build it asks, if that is placed later.
+void place_with_build(std::vector<Request>& requests) {
+  std::map<std::string, const Request*> builds;
+  for (const Request& request : requests) {
+    if (request.op == Op::kBuild && request.error.empty()) {
+      builds.try_emplace(engine::identity_of(request), &request);
+    }
+  }
+  for (Request& request : requests) {
+    if (request.op != Op::kQuery || !request.continuous || request.at.has_value()) continue;
+    const auto build = builds.find(engine::identity_of(request));
+    if (build != builds.end() && build->second->at.has_value()) request.at = build->second->at;
+  }
+}
+
+}  // namespace
+
+struct Engine::Impl {
+  Config config;
+  core::Placement placement;
+  std::optional<ingest::Layout> layout;
+  core::KeyTable keys;
+  engine::Names names{keys};
+  engine::Collector collector;
+  std::shared_ptr<const core::Routes> routes;
+  std::vector<std::unique_ptr<Source>> sources;
+  engine::PushSource* pushed = nullptr;  // owned by the run's sources
+  std::atomic<bool> interrupted{false};
+  std::atomic<engine::Run*> running{nullptr};
+
+  // Guards what requests change: routes, start, order, and the kind of push.
+  std::mutex mutex;
+  std::vector<Scheduled> start;
+  std::uint64_t order = 0;
+  enum class Pushed { kNothing, kBytes, kTuples } pushing = Pushed::kNothing;
+  std::unique_ptr<engine::Run> run;
+  bool finished = false;
+
+  void make_routes();
+  // The routes with the parts that `request` asks for, or null if it asks for none.
+  void route_parts(const Request& request, std::shared_ptr<core::Routes>& grown);
+  bool decide_push(Pushed kind);
+};
+
+void Engine::Impl::make_routes() {
+  auto made = std::make_shared<core::Routes>();
+  made->workers = placement.shard_workers();
+  for (std::uint32_t slot = 0; slot < core::kSlots; ++slot) {
+    made->slot_owner[slot] = static_cast<std::uint16_t>(slot % made->workers);
+  }
+  routes = std::move(made);
+}
+
+void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Routes>& grown) {
+  if (request.op != Op::kBuild || !request.error.empty()) return;
+  names.column(request.field);
+  const auto* type = synopses::find_type(request.synopsis_id);
+  if (type == nullptr) return;
+  const unsigned parts = engine::part_count(request, *type);
+  if (parts <= 1) return;
+  if (grown == nullptr) grown = std::make_shared<core::Routes>(*routes);
+  const StreamId stream = keys.find_or_add(keys.dataset(request.dataset), request.stream);
+  const core::Key& key = keys.key(stream);
+  std::vector<std::uint16_t>& others = grown->parts[raw(stream)];
+  for (unsigned part = 0; part < parts; ++part) {
+    const std::uint16_t owner = grown->slot_owner[engine::part_slot(key, part)];
+    if (owner != grown->owner(key) && std::find(others.begin(), others.end(), owner) == others.end()) {
+      others.push_back(owner);
+    }
+  }
+}
+
+Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Engine::Engine(Engine&&) noexcept = default;
+Engine& Engine::operator=(Engine&&) noexcept = default;
+Engine::~Engine() = default;
+
+Result<Engine> Engine::create(Config config) {
+  if (const Status status = engine::check_config(config); !status.ok()) return status;
+  auto impl = std::make_unique<Impl>();
+  if (!config.mapping_toml.empty()) {
+    auto layout = ingest::parse_mapping(config.mapping_toml, config.mapping_name);
+    if (!layout.ok()) return layout.status();
+    impl->layout = *std::move(layout);
+  } else if (config.layout != "auto") {
+    auto layout = ingest::layout_by_name(config.layout);
+    if (!layout.ok()) return layout.status();
+    impl->layout = *std::move(layout);
+  }
+  auto topology = core::Topology::of_machine();
+  if (!topology.ok()) return topology.status();
+  auto placement = core::place(*topology, {.threads = config.threads,
+                                           .ingest_threads = config.ingest_threads,
+                                           .shard_threads = config.shard_threads,
+                                           .policy = config.placement});
+  if (!placement.ok()) return placement.status();
+  impl->placement = *std::move(placement);
+  impl->config = std::move(config);
+  impl->make_routes();
+  return Engine(std::move(impl));
+}
+
+void Engine::add_source(std::unique_ptr<Source> source) {
+  impl_->sources.push_back(std::move(source));
+}
+
+Status Engine::request(std::string_view json) {
+  auto parsed = engine::parse_requests(json);
+  if (!parsed.ok()) return parsed.status();
+  place_with_build(*parsed);
+  const std::scoped_lock lock(impl_->mutex);
+  if (impl_->finished) return {Code::kInvalid, "the engine has finished; it takes no requests"};
+  std::shared_ptr<core::Routes> grown;
+  std::vector<Scheduled> scheduled;
+  for (Request& request : *parsed) {
+    impl_->route_parts(request, grown);
+    scheduled.push_back({impl_->order++, std::make_shared<const Request>(std::move(request))});
+  }
+  if (grown != nullptr) impl_->routes = grown;
+  if (impl_->run == nullptr) {
+    std::move(scheduled.begin(), scheduled.end(), std::back_inserter(impl_->start));
+    return {};
+  }
+  if (!impl_->run->intake().add(std::move(scheduled), grown)) {
+    return {Code::kInvalid, "the input has ended; a request now would find nothing to wait for"};
+  }
+  impl_->run->wake();
+  return {};
+}
+
+void Engine::on_answer(std::function<void(const Answer&)> callback) {
+  impl_->collector.on_answer(std::move(callback));
+}
+void Engine::on_reject(std::function<void(const Reject&)> callback) {
+  impl_->collector.on_reject(std::move(callback));
+}
+bool Engine::poll(Answer& answer) { return impl_->collector.poll(answer); }
+
+Status Engine::start() {
+  const std::scoped_lock lock(impl_->mutex);
+  if (impl_->run != nullptr) return {Code::kInvalid, "the engine has been started already"};
+  engine::RunParts parts;
+  parts.intake.empty_is_error = !impl_->sources.empty();
+  if (!impl_->sources.empty()) parts.intake.layout = impl_->layout;
+  if (impl_->sources.empty()) {
+    auto pushed = std::make_unique<engine::PushSource>(impl_->config.ring_entries *
+                                                       impl_->config.block_size);
+    impl_->pushed = pushed.get();
+    impl_->sources.push_back(std::move(pushed));
+  }
+  parts.config = impl_->config;
+  parts.placement = impl_->placement;
+  parts.routes = impl_->routes;
+  parts.sources = std::move(impl_->sources);
+  parts.requests = std::move(impl_->start);
+  impl_->run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
+  impl_->running.store(impl_->run.get(), std::memory_order_release);
+  if (impl_->interrupted.load()) impl_->run->intake().interrupt();
+  return {};
+}
+
+bool Engine::Impl::decide_push(Pushed kind) {
+  const std::scoped_lock lock(mutex);
+  if (pushing != Pushed::kNothing) return pushing == kind;
+  pushing = kind;
+  ingest::Layout tuples;
+  tuples.kind = ingest::LayoutKind::kTuples;
+  run->intake().set_pushed_layout(kind == Pushed::kTuples ? tuples : layout);
+  return true;
+}
+
+Push Engine::push(std::string_view bytes) {
+  engine::Run* run = impl_->running.load(std::memory_order_acquire);
+  if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
+  if (!impl_->decide_push(Impl::Pushed::kBytes)) return Push::kClosed;
+  const Push outcome = impl_->pushed->push(bytes);
+  if (outcome == Push::kAccepted) run->wake();
+  return outcome;
+}
+
+Push Engine::push(std::span<const Tuple> tuples) {
+  engine::Run* run = impl_->running.load(std::memory_order_acquire);
+  if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
+  if (!impl_->decide_push(Impl::Pushed::kTuples)) return Push::kClosed;
+  thread_local std::string frames;
+  frames.clear();
+  for (const Tuple& tuple : tuples) {
+    if (!ingest::check_tuple(tuple).ok()) return Push::kInvalid;
+    ingest::append_frame(frames, tuple);
+  }
+  const Push outcome = impl_->pushed->push(frames);
+  if (outcome == Push::kAccepted) run->wake();
+  return outcome;
+}
+
+Progress Engine::progress() const {
+  const engine::Run* run = impl_->running.load(std::memory_order_acquire);
+  return run == nullptr ? Progress{} : run->progress();
+}
+
+Result<Summary> Engine::finish() {
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    if (impl_->run == nullptr) return Status(Code::kInvalid, "the engine has not been started");
+    if (impl_->finished) return Status(Code::kInvalid, "the engine has finished already");
+    impl_->finished = true;
+  }
+  if (impl_->pushed != nullptr) impl_->pushed->close();
+  impl_->run->wake();
+  impl_->run->join();
+  Summary summary = impl_->run->summarize();
+  summary.answers_lost = impl_->collector.overflowed();
+  const Status status = impl_->run->intake().status();
+  if (!status.ok() && summary.records == 0) return status;
+  if (!status.ok()) summary.source_error = status.message();
+  return summary;
+}
+
+void Engine::interrupt() noexcept {
+  // Only atomics: this may run in a signal handler.
+  impl_->interrupted.store(true);
+  engine::Run* run = impl_->running.load(std::memory_order_acquire);
+  if (run != nullptr) run->intake().interrupt();
+}
+
+}  // namespace weir

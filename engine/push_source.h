@@ -1,0 +1,42 @@
+// PushSource: a source whose bytes come from the host, chunk by chunk, with a bound on what waits.
+//
+// Thread safety: thread-safe for push and close; read as every Source. Chunks of one pushing thread
+// keep their order.
+#pragma once
+
+#include <concurrentqueue/concurrentqueue.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "weir/engine.h"
+#include "weir/source.h"
+
+namespace weir::engine {
+
+class PushSource final : public Source {
+ public:
+  explicit PushSource(std::size_t max_waiting) : max_waiting_(max_waiting) {}
+
+  // Takes a copy of all of `bytes` or nothing. A chunk above the bound is taken when nothing waits.
+  Push push(std::string_view bytes);
+  // What has been pushed is still read, then the source ends.
+  void close() { closed_.store(true); }
+
+  ReadResult read(std::span<char> into) override;
+  const std::string& name() const override { return name_; }
+
+ private:
+  std::size_t max_waiting_;
+  std::string name_ = "pushed";
+  moodycamel::ConcurrentQueue<std::string> chunks_;
+  moodycamel::ConcurrentQueue<std::string> spent_;  // their memory, for the next pushes
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<bool> closed_{false};
+  std::string current_;
+  std::size_t taken_ = 0;  // of current_
+};
+
+}  // namespace weir::engine

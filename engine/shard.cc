@@ -1,0 +1,290 @@
+#include "engine/shard.h"
+
+#include <algorithm>
+
+
+#include "core/check.h"
+
+namespace weir::engine {
+namespace {
+
+// Records of one part of a stream before the next part takes over.
+constexpr std::uint64_t kPartStride = 4096;
+
+template <class T>
+T& at_id(std::vector<T>& by_id, std::uint32_t id) {
+  if (id >= by_id.size()) by_id.resize(std::max<std::size_t>(id + 1, by_id.size() * 2));
+  return by_id[id];
+}
+
+bool takes(const Build& build, core::Kind kind) {
+  return kind != core::Kind::kMissing && !(build.type->numeric_only && kind == core::Kind::kText);
+}
+
+const std::vector<Instance*>& list_at(const std::vector<std::vector<Instance*>>& by_id,
+                                      std::uint32_t id) {
+  static const std::vector<Instance*> kNone;
+  return id < by_id.size() ? by_id[id] : kNone;
+}
+
+void add_to(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
+  // One writer, so a plain add suffices; readers want any recent value.
+  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
+    : shared_(shared), number_(number), cursor_(shared.emit) {
+  cross(cursor_.start(shared_.start));
+}
+
+std::size_t ShardWorker::do_work() {
+  if (done_ || !shared_.ring.ready(next_)) return 0;
+  const Entry& entry = shared_.ring.at(next_);
+  if (!entry.requests.empty()) cross(cursor_.live(entry.requests));
+  std::uint32_t applied = 0;
+  for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
+    apply(entry, applied, cut.index);
+    applied = cut.index;
+    cross(cut);
+  }
+  apply(entry, applied, entry.columns.records);
+  if (number_ == 0) fold_header(entry);
+  cursor_.finish(entry.columns);
+  if (entry.end) {
+    cross(cursor_.end());
+    done_ = true;
+  }
+  shared_.ring.consume(number_, next_);
+  next_ = Seq{raw(next_) + 1};
+  return 1;
+}
+
+void ShardWorker::fold_header(const Entry& entry) {
+  const core::Columns& columns = entry.columns;
+  if (entry.block.source_start) line_base_ = 0;
+  for (const core::Reject& reject : columns.rejects) {
+    ++rejected_[static_cast<std::size_t>(reject.reason)];
+    if (reject_samples_ == shared_.max_reject_samples) continue;
+    ++reject_samples_;
+    shared_.collector.reject({.source = shared_.source_names[entry.block.source],
+                              .line = line_base_ + reject.line + 1,
+                              .byte_offset = reject.byte_offset,
+                              .record = RecordPosition{raw(cursor_.position()) + reject.record},
+                              .reason = core::reason_name(reject.reason),
+                              .detail = reject.detail,
+                              .raw = reject.raw,
+                              .length = reject.length});
+  }
+  line_base_ += columns.lines;
+  add_to(headers_.records, columns.records);
+  add_to(headers_.tuples, columns.tuples());
+  add_to(headers_.rejected, columns.rejects.size());
+  std::uint64_t bytes = entry.block.bytes.size();
+  for (const auto& skipped : entry.block.skipped) bytes += skipped.bytes;
+  add_to(headers_.bytes, bytes);
+}
+
+void ShardWorker::cross(const Cut& cut) {
+  const auto crossing = shared_.plans.cross(cut, [this](std::shared_ptr<const Crossing> made) {
+    shared_.collector.open(std::move(made));
+  });
+  for (const Action& action : crossing->actions) {
+    switch (action.kind) {
+      case Action::Kind::kCreate: create(action.build); break;
+      case Action::Kind::kRemove: remove(*action.build); break;
+      case Action::Kind::kQuery: answer(*crossing, action); break;
+    }
+  }
+}
+
+std::vector<Instance*>& ShardWorker::of_stream(StreamId stream) {
+  return at_id(by_stream_, raw(stream));
+}
+
+void ShardWorker::create(const std::shared_ptr<const Build>& build) {
+  auto instance = std::make_unique<Instance>();
+  instance->build = build;
+  instance->parts.resize(build->parts);
+  bool concerned = build->whole_dataset;
+  if (!build->whole_dataset) {
+    const core::Key& key = shared_.names.keys().key(build->stream);
+    // The owner of the stream knows the instance even without a part, to count what it takes.
+    concerned = shared_.routes.owner(key) == number_;
+  }
+  for (unsigned part = 0; part < build->parts; ++part) {
+    if (!build->whole_dataset) {
+      const core::Key& key = shared_.names.keys().key(build->stream);
+      if (shared_.routes.slot_owner[part_slot(key, part)] != number_) continue;
+    }
+    auto made = build->type->create(build->request->params);
+    WEIR_CHECK(made.ok(), "the plan has tried these parameters");
+    instance->parts[part] = *std::move(made);
+    concerned = true;
+  }
+  if (!concerned) return;
+  if (build->whole_dataset) {
+    at_id(by_dataset_, raw(build->dataset)).push_back(instance.get());
+  } else {
+    of_stream(build->stream).push_back(instance.get());
+  }
+  instances_.emplace(build->number, std::move(instance));
+}
+
+void ShardWorker::remove(const Build& build) {
+  const auto found = instances_.find(build.number);
+  if (found == instances_.end()) return;
+  std::erase(build.whole_dataset ? by_dataset_[raw(build.dataset)] : of_stream(build.stream),
+             found->second.get());
+  instances_.erase(found);
+}
+
+void ShardWorker::answer(const Crossing& crossing, const Action& action) {
+  const auto found = instances_.find(action.build->number);
+  if (found == instances_.end()) return;
+  std::vector<Partial> partials;
+  const Instance& instance = *found->second;
+  const std::uint32_t contributors = crossing.contributors[action.answer];
+  for (std::uint32_t part = 0; part < instance.parts.size(); ++part) {
+    const auto& synopsis = instance.parts[part];
+    if (synopsis == nullptr) continue;
+    if (contributors == 1 && instance.parts.size() == 1) {
+      Answer finished = crossing.answers[action.answer];
+      fill_answer(*synopsis, action.query->query, finished);
+      shared_.collector.complete(crossing.ordinal, action.answer, std::move(finished));
+      return;
+    }
+    partials.push_back(
+        {action.build->whole_dataset ? number_ : part, synopsis->clone()});
+  }
+  if (partials.empty()) return;
+  shared_.collector.contribute(crossing.ordinal, action.answer, action.query->query,
+                               std::move(partials));
+}
+
+void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record) {
+  const core::Batch& batch = entry.batches[number_];
+  const bool whole = from_record == 0 && to_record == entry.columns.records;
+  const auto before = [&](std::uint32_t tuple, std::uint32_t record) {
+    return entry.columns.record[tuple] < record;
+  };
+  for (const core::Run& run : batch.runs) {
+    std::uint32_t begin = run.begin;
+    std::uint32_t end = run.begin + run.count;
+    if (!whole) {
+      const std::uint32_t* tuples = batch.tuple.data();
+      begin = static_cast<std::uint32_t>(
+          std::lower_bound(tuples + begin, tuples + end, from_record, before) - tuples);
+      end = static_cast<std::uint32_t>(
+          std::lower_bound(tuples + begin, tuples + end, to_record, before) - tuples);
+    }
+    if (begin < end) apply_run(entry, batch, run, begin, end);
+  }
+}
+
+void ShardWorker::apply_run(const Entry& entry, const core::Batch& batch, const core::Run& run,
+                            std::uint32_t begin, std::uint32_t end) {
+  const std::uint32_t id = raw(run.stream);
+  const std::vector<Instance*>& own = list_at(by_stream_, id);
+  for (Instance* instance : own) {
+    if (instance->parts.size() > 1) {
+      items_.reset();  // parts share its scratch
+      update_parts(*instance, entry, batch, begin, end);
+    } else if (run.primary) {
+      update(*instance->parts[0], *instance->build, batch, entry.columns, begin, end);
+    }
+  }
+  if (!run.primary) {
+    items_.reset();
+    return;
+  }
+  if (id >= seen_.size()) seen_.resize(std::max<std::size_t>(id + 1, seen_.size() * 2));
+  seen_[id] = true;
+  const std::uint32_t dataset =
+      by_dataset_.empty() ? 0 : raw(shared_.names.keys().key(run.stream).dataset_id);
+  const std::vector<Instance*>& shared = list_at(by_dataset_, dataset);
+  for (Instance* instance : shared) {
+    update(*instance->parts[0], *instance->build, batch, entry.columns, begin, end);
+  }
+  items_.reset();
+  const std::uint32_t taken = count_taken(batch, own, shared, begin, end);
+  counts_.applied += taken;
+  counts_.unrouted += end - begin - taken;
+}
+
+std::uint32_t ShardWorker::count_taken(const core::Batch& batch, const std::vector<Instance*>& own,
+                                       const std::vector<Instance*>& dataset_wide,
+                                       std::uint32_t begin, std::uint32_t end) {
+  for (const auto* list : {&own, &dataset_wide}) {
+    for (const Instance* instance : *list) {
+      if (batch.fields[instance->build->column].kinds.empty()) return end - begin;
+    }
+  }
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    bool any = false;
+    for (const auto* list : {&own, &dataset_wide}) {
+      for (const Instance* instance : *list) {
+        any |= takes(*instance->build, batch.fields[instance->build->column].kinds[i]);
+      }
+    }
+    taken += any ? 1 : 0;
+  }
+  return taken;
+}
+
+void ShardWorker::update(synopses::Synopsis& synopsis, const Build& build, const core::Batch& batch,
+                         const core::Columns& columns, std::uint32_t begin, std::uint32_t end) {
+  const core::Column& column = batch.fields[build.column];
+  const std::size_t n = end - begin;
+  if (column.kinds.empty()) {
+    // Synopses of one field stand side by side and share its hashes.
+    if (!items_.has_value() || items_->bits().data() != column.bits.data() + begin) {
+      items_.emplace(std::span(column.bits.data() + begin, n), nullptr, nullptr, hash_scratch_);
+    }
+    synopsis.update(*items_);
+    return;
+  }
+  items_.reset();
+  bits_scratch_.clear();
+  kinds_scratch_.clear();
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (!takes(build, column.kinds[i])) continue;
+    bits_scratch_.push_back(column.bits[i]);
+    kinds_scratch_.push_back(column.kinds[i]);
+  }
+  if (bits_scratch_.empty()) return;
+  synopsis.update(synopses::Items(bits_scratch_.span(), kinds_scratch_.data(), columns.text.data(),
+                                  hash_scratch_));
+}
+
+void ShardWorker::update_parts(Instance& instance, const Entry& entry, const core::Batch& batch,
+                               std::uint32_t begin, std::uint32_t end) {
+  const std::uint64_t base = raw(cursor_.position());
+  const auto stride_of = [&](std::uint32_t i) {
+    return (base + entry.columns.record[batch.tuple[i]]) / kPartStride;
+  };
+  while (begin < end) {
+    const std::uint64_t stride = stride_of(begin);
+    std::uint32_t stop = begin + 1;
+    while (stop < end && stride_of(stop) == stride) ++stop;
+    if (auto& part = instance.parts[stride % instance.parts.size()]; part != nullptr) {
+      update(*part, *instance.build, batch, entry.columns, begin, stop);
+      items_.reset();
+    }
+    begin = stop;
+  }
+}
+
+std::vector<Instance> ShardWorker::take_instances() {
+  std::vector<Instance> taken;
+  taken.reserve(instances_.size());
+  for (auto& [number, instance] : instances_) taken.push_back(std::move(*instance));
+  instances_.clear();
+  by_stream_.clear();
+  by_dataset_.clear();
+  return taken;
+}
+
+}  // namespace weir::engine
