@@ -38,6 +38,16 @@ std::string wrong_columns(std::size_t expected, std::size_t found) {
   return fmt::format("{} columns expected, {} found", expected, found);
 }
 
+void push_value(core::Column& column, std::uint32_t tuple, const core::Value& value) {
+  column.bits.push_back(value.bits);
+  if (value.kind == core::Kind::kNumber && column.kinds.empty()) return;
+  if (column.kinds.size() < tuple) {
+    column.kinds.resize(tuple);
+    std::memset(column.kinds.data(), static_cast<int>(core::Kind::kNumber), tuple);
+  }
+  column.kinds.push_back(value.kind);
+}
+
 void fill_missing(core::Column& column, std::uint32_t tuples) {
   column.bits.resize(tuples);
   column.kinds.resize(tuples);

@@ -23,6 +23,9 @@ CsvValue csv_value(std::string_view text, core::Value& value);
 // "4 columns expected, 5 found".
 std::string wrong_columns(std::size_t expected, std::size_t found);
 
+// Appends the value of tuple number `tuple`, with a kind if this or an earlier one needs it.
+void push_value(core::Column& column, std::uint32_t tuple, const core::Value& value);
+
 // Makes every one of `tuples` values missing.
 void fill_missing(core::Column& column, std::uint32_t tuples);
 
