@@ -16,7 +16,7 @@
 namespace weir::core {
 
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 class Array {
  public:
   Array() = default;

@@ -34,6 +34,8 @@ void Scatter::count(const Columns& columns) {
   for (std::uint32_t i = 0; i < n; ++i) {
     const std::uint32_t id = raw(stream[i]);
     std::uint32_t number = streams[id].local;
+    // A branch: without one this took 2.8 ns a tuple instead of 2.2 at 100 streams, and no less at
+    // 10 000.
     if (number == 0) {
       touched[used] = {id, 0, 0, 0};
       number = ++used;

@@ -20,23 +20,17 @@ static_assert(std::endian::native == std::endian::little, "weir's formats are li
 class Writer {
  public:
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void put(T value) {
-    raw(&value, sizeof value);
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void put(T value) { raw(&value, sizeof value); }
   template <class T>
-    requires std::is_arithmetic_v<T>
-  void put_span(std::span<const T> values) {
-    raw(values.data(), values.size_bytes());
-  }
+  requires std::is_arithmetic_v<T>
+  void put_span(std::span<const T> values) { raw(values.data(), values.size_bytes()); }
   // u32 length, then the bytes.
   void put_text(std::string_view text) {
     put(static_cast<std::uint32_t>(text.size()));
     raw(text.data(), text.size());
   }
-  void raw(const void* data, std::size_t n) {
-    bytes_.append(static_cast<const char*>(data), n);
-  }
+  void raw(const void* data, std::size_t n) { bytes_.append(static_cast<const char*>(data), n); }
   const std::string& bytes() const { return bytes_; }
   std::string take() { return std::move(bytes_); }
 
@@ -49,8 +43,7 @@ class Reader {
   explicit Reader(std::string_view bytes) : rest_(bytes) {}
 
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  T get() {
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T> T get() {
     T value{};
     raw(&value, sizeof value);
     return value;
@@ -58,7 +51,7 @@ class Reader {
   // Resizes `into` to `n` only if that many bytes are there, so a hostile count cannot make it
   // allocate more than the input holds.
   template <class T>
-    requires std::is_arithmetic_v<T>
+  requires std::is_arithmetic_v<T>
   bool get_vector(std::vector<T>& into, std::uint64_t n) {
     if (failed_ || n > rest_.size() / sizeof(T)) return fail();
     into.resize(n);

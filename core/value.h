@@ -29,7 +29,8 @@ constexpr Value number(double value) {
 constexpr Value integer(std::uint64_t value) {
   const auto nearest = static_cast<double>(value);
   // 2^64 as a double does not fit back; it can only be reached by rounding up, so it is inexact.
-  const bool exact = nearest < 18446744073709551616.0 && static_cast<std::uint64_t>(nearest) == value;
+  const bool exact =
+      nearest < 18446744073709551616.0 && static_cast<std::uint64_t>(nearest) == value;
   return exact ? number(nearest) : Value{value, Kind::kUint64};
 }
 constexpr Value integer(std::int64_t value) {
@@ -49,9 +50,12 @@ inline std::string_view text_of(const Value& value, const char* base) {
 // The value as a double, rounded for kInt64 and kUint64. REQUIRES: a number of some kind.
 constexpr double as_double(std::uint64_t bits, Kind kind) {
   switch (kind) {
-    case Kind::kInt64: return static_cast<double>(static_cast<std::int64_t>(bits));
-    case Kind::kUint64: return static_cast<double>(bits);
-    default: return std::bit_cast<double>(bits);
+    case Kind::kInt64:
+      return static_cast<double>(static_cast<std::int64_t>(bits));
+    case Kind::kUint64:
+      return static_cast<double>(bits);
+    default:
+      return std::bit_cast<double>(bits);
   }
 }
 

@@ -106,7 +106,9 @@ TEST(KeyTable, MirrorsAMap) {
     const StreamId id = table.find_or_add(table.dataset(dataset), name);
     const auto [at, added] = mirror.emplace(std::pair(dataset, name), id);
     ASSERT_EQ(at->second, id);
-    if (added) ASSERT_EQ(raw(id), mirror.size() - 1);
+    if (added) {
+      ASSERT_EQ(raw(id), mirror.size() - 1);
+    }
   }
   ASSERT_EQ(table.size(), mirror.size());
   for (const auto& [names, id] : mirror) {
