@@ -22,40 +22,44 @@ namespace weir::core {
 inline constexpr std::size_t kBlockPadding = 128;
 
 struct Block {
-  Array<char> bytes;               // capacity() >= size() + kBlockPadding
-  std::uint32_t source = 0;        // which source, in the order given
-  std::uint64_t byte_offset = 0;   // of the first byte, in the decompressed source
-  bool source_start = false;       // the first block of its source: line numbers start again
+  Array<char> bytes;              // capacity() >= size() + kBlockPadding
+  std::uint32_t source = 0;       // which source, in the order given
+  std::uint64_t byte_offset = 0;  // of the first byte, in the decompressed source
+  bool source_start = false;      // the first block of its source: line numbers start again
   // Records longer than the limit that the splitter passed over just before this block's first byte
   // are reported in Columns::rejects by the decoder from this list (record order is kept).
   struct Skipped {
-    std::uint32_t before_line;  // number of newlines of this block before it
-    std::uint64_t byte_offset;  // where it starts in the source
-    std::uint64_t bytes;        // its length
-    std::string head;           // its first bytes, for the rejects file
+    std::uint32_t before_line;   // number of newlines of this block before it
+    std::uint64_t byte_offset;   // where it starts in the source
+    std::uint64_t bytes;         // its length
+    std::string head;            // its first bytes, for the rejects file
+    std::uint32_t newlines = 1;  // in it, the one that ends it included (0 or 1 unless kCsv)
   };
-  std::vector<Skipped> skipped;
+  std::vector<Skipped> skipped;  // the splitter gives at most one, so its before_line is 0
   // The header record of a CSV source that has one; it is no record of the block.
   std::shared_ptr<const std::string> header;
+  // With source_start: newlines that were taken out with the header (blank lines before it, too),
+  // so the first byte of the block stands on line header_lines + 1.
+  std::uint32_t header_lines = 0;
 };
 
 // Why a record was rejected. Names: reason_name().
 enum class Reason : std::uint8_t {
-  kJson,       // not valid JSON (what simdjson's dom refuses), or not an object
-  kCsv,        // wrong number of columns, broken quoting
-  kMissing,    // a key, dataset or time that the layout needs is not there
-  kType,       // it is there, but of the wrong type
-  kTime,       // a time that is malformed or implausible
-  kNumber,     // a number that is out of range, NaN or infinite
-  kTooLong,    // longer than the record limit
-  kEncoding,   // not valid UTF-8
+  kJson,      // not valid JSON (what simdjson's dom refuses), or not an object
+  kCsv,       // wrong number of columns, broken quoting
+  kMissing,   // a key, dataset or time that the layout needs is not there
+  kType,      // it is there, but of the wrong type
+  kTime,      // a time that is malformed or implausible
+  kNumber,    // a number that is out of range, NaN or infinite
+  kTooLong,   // longer than the record limit
+  kEncoding,  // not valid UTF-8
   kCount
 };
 const char* reason_name(Reason reason);
 
 struct Reject {
-  std::uint32_t record = 0;       // index among the records of its block
-  std::uint32_t line = 0;         // newlines of its block before it
+  std::uint32_t record = 0;  // index among the records of its block
+  std::uint32_t line = 0;    // newlines of its block before it
   Reason reason = Reason::kJson;
   std::uint64_t byte_offset = 0;  // in the decompressed source
   std::uint32_t length = 0;       // of `raw` before it was cut to kRejectSample

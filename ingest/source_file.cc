@@ -1,0 +1,115 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ingest/source.h"
+
+namespace weir::ingest {
+namespace {
+
+// Long enough that a slow writer costs no processor time, short enough that a stop is felt at once.
+constexpr int kPollMillis = 5;
+
+ReadResult io_error(const std::string& name, const char* what, int error) {
+  return {.state = ReadResult::State::kError,
+          .bytes = 0,
+          .error = Status(Code::kIo, fmt::format("{}: {}: {}", name, what, std::strerror(error)))};
+}
+
+class FileSource final : public Source {
+ public:
+  FileSource(std::string name, int descriptor, std::optional<std::uint64_t> size)
+      : name_(std::move(name)), descriptor_(descriptor), owned_(descriptor < 0), size_(size) {}
+  ~FileSource() override { close(); }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  ReadResult read(std::span<char> into) override {
+    if (ended_) return {};
+    if (!prepared_) {
+      ReadResult failure = prepare();
+      if (failure.state == ReadResult::State::kError) return finish(std::move(failure));
+    }
+    if (polled_ && !readable()) return {.state = ReadResult::State::kIdle, .bytes = 0, .error = {}};
+    for (;;) {
+      const ssize_t n = ::read(descriptor_, into.data(), into.size());
+      if (n > 0) {
+        position_ += static_cast<std::uint64_t>(n);
+        return {
+            .state = ReadResult::State::kData, .bytes = static_cast<std::size_t>(n), .error = {}};
+      }
+      if (n == 0) return finish({});
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        return {.state = ReadResult::State::kIdle, .bytes = 0, .error = {}};
+      }
+      return finish(io_error(name_, "cannot be read further", errno));
+    }
+  }
+  const std::string& name() const override { return name_; }
+  std::optional<std::uint64_t> size() const override { return size_; }
+  std::uint64_t position() const override { return position_; }
+
+ private:
+  // Opens the file if need be; the answer is kError or kEnd ("no error").
+  ReadResult prepare() {
+    if (owned_) {
+      // Non-blocking, so that a named pipe without a writer yet is idle instead of a hang.
+      descriptor_ = ::open(name_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+      if (descriptor_ < 0) return io_error(name_, "cannot be opened", errno);
+    }
+    struct stat info {};
+    if (::fstat(descriptor_, &info) != 0) return io_error(name_, "cannot be examined", errno);
+    polled_ = !S_ISREG(info.st_mode);
+    if (!polled_) ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    prepared_ = true;
+    return {};
+  }
+  // Only what poll() reports may be read: a named pipe that nobody has opened for writing yet would
+  // read as its end.
+  bool readable() const {
+    pollfd entry{.fd = descriptor_, .events = POLLIN, .revents = 0};
+    return ::poll(&entry, 1, kPollMillis) > 0;
+  }
+  ReadResult finish(ReadResult result) {
+    ended_ = true;
+    close();
+    return result;
+  }
+  void close() {
+    if (owned_ && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  }
+
+  std::string name_;
+  int descriptor_;
+  bool owned_;
+  bool prepared_ = false;
+  bool polled_ = false;
+  bool ended_ = false;
+  std::optional<std::uint64_t> size_;
+  std::uint64_t position_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> file_source(std::string path, std::optional<std::uint64_t> size) {
+  return std::make_unique<FileSource>(std::move(path), -1, size);
+}
+
+std::unique_ptr<Source> descriptor_source(int descriptor, std::string name) {
+  std::optional<std::uint64_t> size;
+  struct stat info {};
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
+    const off_t at = ::lseek(descriptor, 0, SEEK_CUR);
+    if (at >= 0 && at <= info.st_size) size = static_cast<std::uint64_t>(info.st_size - at);
+  }
+  return std::make_unique<FileSource>(std::move(name), descriptor, size);
+}
+
+}  // namespace weir::ingest

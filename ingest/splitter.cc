@@ -1,0 +1,396 @@
+#include "ingest/splitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "ingest/framing.h"
+
+namespace weir::ingest {
+namespace {
+
+constexpr std::string_view kBom = "\xef\xbb\xbf";
+constexpr std::size_t kPeekRead = 64 << 10;
+
+// Bytes that were read and not yet given out.
+class Carry {
+ public:
+  std::size_t size() const { return bytes_.size() - begin_; }
+  bool empty() const { return size() == 0; }
+  std::span<const char> span() const { return {bytes_.data() + begin_, size()}; }
+
+  std::size_t take(char* into, std::size_t n) {
+    n = std::min(n, size());
+    if (n != 0) std::memcpy(into, bytes_.data() + begin_, n);
+    begin_ += n;
+    if (empty()) clear();
+    return n;
+  }
+  // Gives back the last bytes that were taken from the source. If some are still here, then those
+  // came from here and stand just before them.
+  void put_back(std::span<const char> tail) {
+    if (empty()) {
+      clear();
+      bytes_.append(tail.data(), tail.size());
+    } else {
+      assert(begin_ >= tail.size());
+      begin_ -= tail.size();
+    }
+  }
+  // Room for `n` more bytes at the back; grow() says how many came.
+  std::span<char> room(std::size_t n) {
+    bytes_.reserve(bytes_.size() + n);
+    return {bytes_.data() + bytes_.size(), n};
+  }
+  void grow(std::size_t n) { bytes_.resize(bytes_.size() + n); }
+  void skip(std::size_t n) { begin_ += n; }
+
+ private:
+  void clear() {
+    bytes_.clear();
+    begin_ = 0;
+  }
+  core::Array<char> bytes_;
+  std::size_t begin_ = 0;
+};
+
+struct Input {
+  std::unique_ptr<Source> source;  // null once it is used up
+  std::string name;
+  Carry carry;
+  std::uint64_t offset = 0;  // in the source, of the next byte to give out
+  bool ended = false;        // nothing more to read
+  Status error;              // why it ended early
+  bool bom_checked = false;
+  bool given = false;  // a block of it was given out
+  std::uint32_t header_lines = 0;
+  std::shared_ptr<const std::string> header;
+};
+
+bool is_blank(std::string_view record) {
+  return record.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+std::string_view without_line_end(std::string_view record) {
+  if (record.ends_with('\n')) record.remove_suffix(1);
+  if (record.ends_with('\r')) record.remove_suffix(1);
+  return record;
+}
+// Bytes of a BOM at the start of a source, or nothing while it cannot be told yet.
+std::optional<std::size_t> bom_size(std::span<const char> bytes, bool ended) {
+  const std::string_view start(bytes.data(), std::min(bytes.size(), kBom.size()));
+  if (start == kBom) return kBom.size();
+  if (!ended && kBom.starts_with(start)) return std::nullopt;
+  return 0;
+}
+void drop_front(core::Array<char>& bytes, std::size_t n) {
+  if (n == 0) return;
+  std::memmove(bytes.data(), bytes.data() + n, bytes.size() - n);
+  bytes.resize(bytes.size() - n);
+}
+
+}  // namespace
+
+struct Splitter::Impl {
+  std::vector<Input> inputs;
+  SplitterOptions options;
+  Framing framing = Framing::kLines;
+  bool header = false;
+  std::size_t current = 0;
+  std::optional<TooLong> too_long;    // the record that is being passed over
+  std::uint64_t too_long_offset = 0;  // where it starts in its source
+  Status error;
+  std::uint64_t finished_bytes = 0;  // stored bytes of the sources that are used up
+  std::atomic<std::uint64_t> position{0};
+  std::uint64_t total = 0;
+
+  std::size_t limit() const { return options.max_record_bytes; }
+  // Bytes that always decide about the first record.
+  std::size_t largest_read() const {
+    return std::max(options.block_size, limit() + 1 + kFramePrefix);
+  }
+
+  ReadResult::State read(Input& input, std::span<char> into, std::size_t& n);
+  bool fill(Input& input, core::Array<char>& bytes, std::size_t target);
+  bool strip_bom(Input& input, core::Array<char>& bytes);
+  bool pass_over(Input& input, core::Block& block);
+  bool take_header(Input& input, core::Array<char>& bytes, Cut& cut, bool whole);
+  void give(Input& input, core::Block& block, std::size_t end);
+  Outcome next_of(Input& input, core::Block& block);
+  static void explain_rest(Input& input, std::size_t bytes);
+  void finish(Input& input);
+  bool peek_ready(Input& input, std::size_t records, std::string& bytes);
+};
+
+// One read; the end and errors are kept in `input`.
+ReadResult::State Splitter::Impl::read(Input& input, std::span<char> into, std::size_t& n) {
+  ReadResult result = input.source->read(into);
+  n = 0;
+  switch (result.state) {
+    case ReadResult::State::kData:
+      n = result.bytes;
+      break;
+    case ReadResult::State::kIdle:
+      return result.state;
+    case ReadResult::State::kError:
+      input.error = std::move(result.error);
+      [[fallthrough]];
+    case ReadResult::State::kEnd:
+      input.ended = true;
+      break;
+  }
+  position.store(finished_bytes + input.source->position(), std::memory_order_relaxed);
+  return result.state;
+}
+
+// Reads up to `target` bytes, straight to where they will be parsed. False: the source is idle.
+bool Splitter::Impl::fill(Input& input, core::Array<char>& bytes, std::size_t target) {
+  bytes.reserve(target + core::kBlockPadding);
+  while (bytes.size() < target) {
+    char* end = bytes.data() + bytes.size();
+    std::size_t n = input.carry.take(end, target - bytes.size());
+    if (n == 0) {
+      if (input.ended) return true;
+      if (read(input, {end, target - bytes.size()}, n) == ReadResult::State::kIdle) return false;
+    }
+    bytes.resize(bytes.size() + n);
+  }
+  return true;
+}
+
+// False: the first bytes may still become a BOM.
+bool Splitter::Impl::strip_bom(Input& input, core::Array<char>& bytes) {
+  if (input.bom_checked || framing == Framing::kFrames) return true;
+  const std::optional<std::size_t> size = bom_size(bytes.span(), input.ended);
+  if (!size) return false;
+  input.bom_checked = true;
+  input.offset += *size;
+  drop_front(bytes, *size);
+  return true;
+}
+
+// Goes on passing over a record that is too long. False: its end is not among the bytes yet.
+bool Splitter::Impl::pass_over(Input& input, core::Block& block) {
+  core::Array<char>& bytes = block.bytes;
+  const std::size_t n = too_long->take(bytes.span());
+  input.offset += n;
+  drop_front(bytes, n);
+  if (!too_long->done() && !(input.ended && input.carry.empty())) return false;
+  block.skipped.push_back({.before_line = 0,
+                           .byte_offset = too_long_offset,
+                           .bytes = too_long->bytes(),
+                           .head = too_long->head(),
+                           .newlines = too_long->newlines()});
+  too_long.reset();
+  return true;
+}
+
+// Takes the header and blank lines before it out of the front of `bytes`. False: the source has to
+// end here, since its header is longer than a record may be.
+bool Splitter::Impl::take_header(Input& input, core::Array<char>& bytes, Cut& cut, bool whole) {
+  std::size_t start = 0;
+  while (start < cut.end && input.header == nullptr) {
+    const std::span<const char> rest = bytes.span().subspan(start);
+    const std::size_t size = first_record_end(framing, rest, limit(), whole);
+    const std::string_view record(rest.data(), size);
+    if (!is_blank(record)) {
+      input.header = std::make_shared<const std::string>(without_line_end(record));
+    }
+    input.header_lines +=
+        static_cast<std::uint32_t>(std::count(record.begin(), record.end(), '\n'));
+    start += size;
+  }
+  cut.end -= start;
+  input.offset += start;
+  drop_front(bytes, start);
+  if (input.header != nullptr || !cut.too_long) return true;
+  input.error = Status(Code::kInvalid, fmt::format("{}: the header is longer than a record may be "
+                                                   "({} bytes)",
+                                                   input.name, limit()));
+  return false;
+}
+
+// Makes the first `end` bytes the block; the rest waits in the carry.
+void Splitter::Impl::give(Input& input, core::Block& block, std::size_t end) {
+  core::Array<char>& bytes = block.bytes;
+  input.carry.put_back(bytes.span().subspan(end));
+  bytes.resize(end);
+  std::memset(bytes.data() + end, 0, core::kBlockPadding);
+  block.byte_offset = input.offset;
+  input.offset += end;
+  block.source = static_cast<std::uint32_t>(current);
+  block.source_start = !input.given;
+  block.header = input.header;
+  block.header_lines = input.given ? 0 : input.header_lines;
+  input.given = true;
+}
+
+Splitter::Outcome Splitter::Impl::next_of(Input& input, core::Block& block) {
+  core::Array<char>& bytes = block.bytes;
+  std::size_t target = options.block_size;
+  for (;;) {
+    const bool idle = !fill(input, bytes, target);
+    const bool used_up = input.ended && input.carry.empty();
+    if (too_long && !pass_over(input, block)) {
+      if (idle) return Outcome::kIdle;
+      continue;
+    }
+    // What an error cut off is no record: its value could be a wrong one.
+    const bool whole = used_up && input.error.ok();
+    Cut cut;
+    if (strip_bom(input, bytes)) cut = find_cut(framing, bytes.span(), limit(), whole);
+    if (header && input.header == nullptr && !take_header(input, bytes, cut, whole)) {
+      bytes.clear();
+      return Outcome::kEnd;
+    }
+    if (cut.end != 0 || !block.skipped.empty()) {
+      give(input, block, cut.end);
+      return Outcome::kBlock;
+    }
+    if (cut.too_long) {
+      too_long.emplace(framing, limit());
+      too_long_offset = input.offset;
+      if (!pass_over(input, block) && idle) return Outcome::kIdle;
+      continue;
+    }
+    if (used_up) return Outcome::kEnd;
+    if (idle) {
+      input.carry.put_back(bytes.span());
+      return Outcome::kIdle;
+    }
+    target = std::min(std::max(2 * target, bytes.size() + 1), largest_read());
+  }
+}
+
+// Bytes after the last record are left over only by an error, or are a frame that is cut off.
+void Splitter::Impl::explain_rest(Input& input, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (input.error.ok()) {
+    input.error = Status(Code::kIo, fmt::format("{}: ends inside a frame", input.name));
+  }
+  input.error = Status(input.error.code(),
+                       fmt::format("{}; the unfinished record before it ({} bytes) is left out",
+                                   input.error.message(), bytes));
+}
+
+// The source is used up: its name stays, its descriptors and buffers go.
+void Splitter::Impl::finish(Input& input) {
+  finished_bytes += input.source->position();
+  position.store(finished_bytes, std::memory_order_relaxed);
+  input.source.reset();
+  input.carry = Carry();
+  input.header.reset();
+}
+
+Splitter::Splitter(std::vector<std::unique_ptr<Source>> sources, SplitterOptions options)
+    : impl_(std::make_unique<Impl>()) {
+  assert(options.block_size >= 4096);
+  impl_->options = options;
+  impl_->inputs.reserve(sources.size());
+  bool all_known = true;
+  for (std::unique_ptr<Source>& source : sources) {
+    const std::optional<std::uint64_t> size = source->size();
+    all_known &= size.has_value();
+    impl_->total += size.value_or(0);
+    Input input;
+    input.name = source->name();
+    input.source = std::move(source);
+    impl_->inputs.push_back(std::move(input));
+  }
+  if (!all_known) impl_->total = 0;
+}
+
+Splitter::~Splitter() = default;
+
+void Splitter::set_framing(Framing framing, bool header) {
+  impl_->framing = framing;
+  impl_->header = header;
+}
+
+Splitter::Outcome Splitter::next(core::Block& block) {
+  Impl& impl = *impl_;
+  block.bytes.clear();
+  block.skipped.clear();
+  block.header.reset();
+  while (impl.current < impl.inputs.size()) {
+    Input& input = impl.inputs[impl.current];
+    const Outcome outcome = impl.next_of(input, block);
+    if (outcome != Outcome::kEnd) return outcome;
+    impl.explain_rest(input, block.bytes.size());
+    impl.finish(input);
+    ++impl.current;
+    block.bytes.clear();
+    if (!input.error.ok()) {
+      impl.error = std::move(input.error);
+      return Outcome::kError;
+    }
+  }
+  return Outcome::kEnd;
+}
+
+// Enough of this source for detection? Then `bytes` holds it (empty: nothing but blanks).
+bool Splitter::Impl::peek_ready(Input& input, std::size_t records, std::string& bytes) {
+  std::span<const char> rest = input.carry.span();
+  std::size_t found = 0;
+  std::size_t end = 0;
+  const bool whole = input.ended && input.error.ok();
+  while (found < records && end < rest.size()) {
+    const std::span<const char> from = rest.subspan(end);
+    if (find_cut(framing, from, limit(), whole).end == 0) break;
+    const std::size_t size = first_record_end(framing, from, limit(), whole);
+    if (!is_blank({from.data(), size})) ++found;
+    end += size;
+  }
+  const bool enough = rest.size() >= largest_read();
+  if (found < records && !input.ended && !enough) return false;
+  // A first record that is too long is shown by its head, so that something can be said about it.
+  if (found == 0 && enough) end = std::min(rest.size(), core::kRejectSample);
+  bytes.assign(rest.data(), found == 0 && !enough ? 0 : end);
+  return true;
+}
+
+Splitter::Outcome Splitter::peek(std::size_t records, std::string& bytes, std::uint32_t& source) {
+  Impl& impl = *impl_;
+  bytes.clear();
+  for (std::size_t i = 0; i < impl.inputs.size(); ++i) {
+    Input& input = impl.inputs[i];
+    for (;;) {
+      input.bom_checked |= impl.framing == Framing::kFrames;
+      if (!input.bom_checked) {
+        if (const auto size = bom_size(input.carry.span(), input.ended)) {
+          input.bom_checked = true;
+          input.offset += *size;
+          input.carry.skip(*size);
+        }
+      }
+      if (input.bom_checked && impl.peek_ready(input, records, bytes)) break;
+      const std::span<char> room = input.carry.room(kPeekRead);
+      std::size_t n = 0;
+      if (impl.read(input, room, n) == ReadResult::State::kIdle) return Outcome::kIdle;
+      input.carry.grow(n);
+    }
+    source = static_cast<std::uint32_t>(i);
+    if (!bytes.empty()) return Outcome::kBlock;
+    if (!input.error.ok()) {
+      impl.error = input.error;
+      return Outcome::kError;
+    }
+  }
+  return Outcome::kEnd;
+}
+
+const Status& Splitter::error() const { return impl_->error; }
+std::size_t Splitter::sources() const { return impl_->inputs.size(); }
+const std::string& Splitter::source_name(std::uint32_t source) const {
+  return impl_->inputs[source].name;
+}
+std::uint64_t Splitter::position() const { return impl_->position.load(std::memory_order_relaxed); }
+std::uint64_t Splitter::total() const { return impl_->total; }
+
+}  // namespace weir::ingest
