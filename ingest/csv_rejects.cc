@@ -21,8 +21,9 @@ void BlockWalk::take_skips(std::uint32_t newlines, std::uint32_t& records) {
         std::min<std::uint64_t>(skip.bytes, std::numeric_limits<std::uint32_t>::max()));
     reject.raw = skip.head.substr(0, core::kRejectSample);
     reject.detail = "longer than the record limit";
+    skipped_lines_ += skip.newlines;
     // Before the block's first byte it is not between the block's bytes.
-    if (skip.before_line != 0) skipped_bytes_ += skip.bytes + 1;
+    if (skip.before_line != 0) skipped_bytes_ += skip.bytes + (skip.newlines != 0);
     ++skipped_;
     next_skip_ = skipped_ < block_.skipped.size() ? block_.skipped[skipped_].before_line : kNoSkip;
   }

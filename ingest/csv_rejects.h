@@ -4,7 +4,7 @@
 // Invariants
 //  1. A record that the splitter passed over (Block::skipped) is a kTooLong reject in its place,
 //  and
-//     counts as one record and one line.
+//     counts as one record and as the lines it had.
 //  2. next_skip() is the number of newlines before the next skipped record, or kNoSkip.
 // Thread safety: single-writer.
 #pragma once
@@ -29,7 +29,7 @@ class BlockWalk {
   // before it. `records` is the number of records so far and is moved on.
   void take_skips(std::uint32_t newlines, std::uint32_t& records);
   // Line of the block on which a record starts that has `newlines` newlines before it.
-  std::uint32_t line(std::uint32_t newlines) const { return newlines + skipped_; }
+  std::uint32_t line(std::uint32_t newlines) const { return newlines + skipped_lines_; }
   // `raw` lies in the block.
   void reject(std::uint32_t record, std::uint32_t newlines, std::string_view raw,
               core::Reason reason, std::string detail);
@@ -39,6 +39,7 @@ class BlockWalk {
   core::Columns& out_;
   std::uint32_t next_skip_ = kNoSkip;
   std::uint32_t skipped_ = 0;
+  std::uint32_t skipped_lines_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // by which offsets of the block's bytes are moved on
 };
 
