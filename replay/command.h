@@ -1,0 +1,59 @@
+// Command: one subcommand of the program: where it stands in the tree of commands, and what it does
+// once the command line has been read.
+//
+// Thread safety: thread-compatible.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+
+#include "replay/replay_options.h"
+#include "weir/status.h"
+
+namespace weir::replay {
+
+struct Command {
+  CLI::App* app = nullptr;
+  std::function<int()> run;  // gives the exit status
+};
+
+// Each adds its subcommand to `program`.
+Command add_replay(CLI::App& program);
+Command add_generate_stocks(CLI::App& generate);
+Command add_generate_sensors(CLI::App& generate);
+Command add_convert(CLI::App& program);
+Command add_validate(CLI::App& program);
+Command add_config_show(CLI::App& config);
+Command add_topology(CLI::App& program);
+Command add_version(CLI::App& program);
+Command add_help(CLI::App& program);
+Command add_completion(CLI::App& program);
+
+// The settings of replay_options.h as options of a command, with --config beside them.
+class SettingArguments {
+ public:
+  // The options refer to *this, which must stay where it is.
+  explicit SettingArguments(CLI::App& app);
+  SettingArguments(const SettingArguments&) = delete;
+  SettingArguments& operator=(const SettingArguments&) = delete;
+
+  // The configuration file first, then the command line, which wins. Errors: Code::kConfig in the
+  // file, Code::kInvalid on the command line.
+  Status read(ReplayOptions& options) const;
+  // What the command line alone says.
+  Status read_command_line(ReplayOptions& options) const;
+  bool has_config() const { return !config_.empty(); }
+
+ private:
+  struct Given {
+    const Setting* setting;
+    CLI::Option* option;
+    std::vector<std::string> values;
+    bool on = false;
+  };
+  std::vector<std::unique_ptr<Given>> given_;
+  std::string config_;
+};
+
+}  // namespace weir::replay

@@ -1,0 +1,55 @@
+// LineWriter: a file (or standard output) that gets one line after the other, complete or with an
+// error that names it.
+//
+// Invariants
+//  1. After a failed write nothing more is written, and close() says what failed.
+//  2. A reader of standard output that went away (`weir … | head`) is no error: lines are then
+//     passed over and reader_gone() is true.
+// Thread safety: thread-safe.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "weir/status.h"
+
+namespace weir::replay {
+
+class LineWriter {
+ public:
+  LineWriter() = default;
+  ~LineWriter();
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  // Creates or empties the file; "-" is standard output. REQUIRES: not open.
+  Status open(const std::string& path);
+  bool is_open() const { return descriptor_ >= 0; }
+  // "-" is called "standard output".
+  const std::string& name() const { return name_; }
+
+  void write(std::string_view line);  // adds the newline
+  void flush();
+  // Flushes and closes; the status names the file and what failed. A second call gives ok.
+  Status close();
+  // True when further lines go nowhere, by an error or a reader that is gone.
+  bool stopped() const;
+  bool reader_gone() const;
+
+ private:
+  void flush_locked();
+
+  mutable std::mutex mutex_;
+  int descriptor_ = -1;
+  bool owned_ = false;
+  bool reader_gone_ = false;
+  int error_ = 0;  // errno of the first failure
+  std::string name_;
+  std::string buffer_;
+};
+
+// The whole of a small file, or standard input for "-". Errors name it.
+Result<std::string> read_text(const std::string& path);
+
+}  // namespace weir::replay

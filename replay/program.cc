@@ -1,0 +1,129 @@
+#include "replay/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "replay/exit_status.h"
+#include "replay/suggest.h"
+
+namespace weir::replay {
+namespace {
+
+constexpr const char* kAbout =
+    "weir measures streams on one machine: it takes in tuples at parse speed, keeps synopses with\n"
+    "stated bounds, and answers questions at exact cuts.";
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
+    "  weir replay --requests requests.json stocks.ndjson\n"
+    "  weir validate --requests requests.json\n"
+    "  weir topology\n"
+    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error, 2 usage, 3 records\n"
+    "were rejected (--strict), 78 configuration, 130 and 143 signals.";
+
+// The innermost command that the command line named.
+CLI::App* selected(CLI::App* app) {
+  for (;;) {
+    const std::vector<CLI::App*> below = app->get_subcommands();
+    if (below.empty()) return app;
+    app = below.back();
+  }
+}
+
+std::string full_name(const CLI::App* app) {
+  std::string name = app->get_name();
+  for (app = app->get_parent(); app != nullptr; app = app->get_parent()) {
+    name = app->get_name() + " " + name;
+  }
+  return name;
+}
+
+int unexpected(CLI::App* app, const std::string& argument) {
+  const bool option = argument.size() > 1 && argument[0] == '-';
+  std::vector<std::string> names;
+  if (option) {
+    for (const CLI::Option* known : app->get_options()) {
+      if (known->nonpositional()) names.push_back(known->get_name());
+    }
+    const std::string name = argument.substr(0, argument.find('='));
+    return fail(kExitUsage, fmt::format("unknown option '{}'{}{}`{} --help` lists them", name,
+                                        did_you_mean(name, names), "; ", full_name(app)));
+  }
+  for (const CLI::App* known : app->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(known->get_name());
+  }
+  if (names.empty()) {
+    return fail(kExitUsage, fmt::format("unexpected argument '{}'; `{} --help` shows what is "
+                                        "expected",
+                                        argument, full_name(app)));
+  }
+  return fail(kExitUsage, fmt::format("unknown command '{}'{}; `{} --help` lists them", argument,
+                                      did_you_mean(argument, names), full_name(app)));
+}
+
+// Commands report leftovers themselves, so that every message is one line that says what is right.
+void allow_extras(CLI::App* app) {
+  app->allow_extras();
+  app->require_subcommand(0, 1);
+  for (CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) {
+    allow_extras(below);
+  }
+}
+
+}  // namespace
+
+Program make_program() {
+  Program program;
+  program.app = std::make_unique<CLI::App>(kAbout, "weir");
+  CLI::App& app = *program.app;
+  app.footer(kExamples);
+  app.set_help_flag("-h,--help", "show this and exit");
+  program.commands.push_back(add_replay(app));
+
+  CLI::App* generate =
+      app.add_subcommand("generate", "write a workload, byte for byte reproducible");
+  generate->footer(
+      "Examples:\n  weir generate stocks --records 1000000 --seed 1 -o stocks.ndjson\n"
+      "  weir generate sensors --records 1000 --streams 64");
+  program.commands.push_back(add_generate_stocks(*generate));
+  program.commands.push_back(add_generate_sensors(*generate));
+  program.commands.push_back(add_convert(app));
+  program.commands.push_back(add_validate(app));
+
+  CLI::App* config = app.add_subcommand("config", "show the configuration of a replay");
+  config->footer("Example:\n  weir config show --config run.toml --threads 2");
+  program.commands.push_back(add_config_show(*config));
+  program.commands.push_back(add_topology(app));
+  program.commands.push_back(add_version(app));
+  program.commands.push_back(add_completion(app));
+  program.commands.push_back(add_help(app));
+  allow_extras(&app);
+  return program;
+}
+
+int run_program(int argc, const char* const* argv) {
+  Program program = make_program();
+  CLI::App& app = *program.app;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", selected(&app)->help());
+    return kExitOk;
+  } catch (const CLI::ParseError& error) {
+    return fail(kExitUsage,
+                fmt::format("{}; see `{} --help`", error.what(), full_name(selected(&app))));
+  }
+  CLI::App* command = selected(&app);
+  if (const std::vector<std::string> extras = command->remaining(); !extras.empty()) {
+    return unexpected(command, extras.front());
+  }
+  for (const Command& known : program.commands) {
+    if (known.app == command) return known.run();
+  }
+  // A group of commands alone: show what it holds, as a mistake.
+  fmt::print(stderr, "{}", command->help());
+  return kExitUsage;
+}
+
+}  // namespace weir::replay

@@ -1,0 +1,30 @@
+#include "replay/command.h"
+#include "replay/exit_status.h"
+#include "replay/replay_run.h"
+
+namespace weir::replay {
+
+Command add_replay(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "replay", "replay files of tuples through the engine and answer requests about them");
+  app->footer(
+      "Standard output carries answers only; progress and the summary go to standard error.\n"
+      "Examples:\n"
+      "  weir replay --requests requests.json stocks.ndjson > answers.ndjson\n"
+      "  weir replay --requests r.json --rejects bad.ndjson --summary s.json 'ticks/*.txt'\n"
+      "  zstdcat day.ndjson.zst | weir replay --requests r.json --answers a.ndjson -\n"
+      "  weir replay --config run.toml --speed 60x --emit 60s\n"
+      "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage, 3 records "
+      "were\n"
+      "rejected (--strict), 78 configuration, 130 and 143 signals.");
+  auto arguments = std::make_shared<SettingArguments>(*app);
+  return {app, [arguments]() -> int {
+            ReplayOptions options;
+            if (const Status s = arguments->read(options); !s.ok()) {
+              return fail(s.code() == Code::kConfig ? kExitConfig : kExitUsage, s.message());
+            }
+            return run_replay(options);
+          }};
+}
+
+}  // namespace weir::replay

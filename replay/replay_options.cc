@@ -1,0 +1,228 @@
+#include "replay/replay_options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "replay/units.h"
+
+namespace weir::replay {
+namespace {
+
+using Values = std::span<const std::string>;
+using Shown = std::vector<std::string>;
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+Shown shown(const std::string& text) { return text.empty() ? Shown{} : Shown{text}; }
+
+template <std::string ReplayOptions::*Member>
+Status set_text(ReplayOptions& o, Values v) {
+  if (v[0].empty()) return {Code::kInvalid, "'' is empty; expected a name"};
+  o.*Member = v[0];
+  return {};
+}
+template <std::string ReplayOptions::*Member>
+Shown show_text(const ReplayOptions& o) {
+  return shown(o.*Member);
+}
+template <std::vector<std::string> ReplayOptions::*Member>
+Status set_list(ReplayOptions& o, Values v) {
+  o.*Member = {v.begin(), v.end()};
+  return {};
+}
+template <std::vector<std::string> ReplayOptions::*Member>
+Shown show_list(const ReplayOptions& o) {
+  return o.*Member;
+}
+
+template <class T>
+Status set_number(T& into, Result<std::uint64_t> parsed) {
+  if (!parsed.ok()) return parsed.status();
+  into = static_cast<T>(*parsed);
+  return {};
+}
+template <unsigned Config::*Member>
+Status set_threads(ReplayOptions& o, Values v) {
+  return set_number(o.engine.*Member, parse_count(v[0], 0, 1024));
+}
+template <unsigned Config::*Member>
+Shown show_threads(const ReplayOptions& o) {
+  return {std::to_string(o.engine.*Member)};
+}
+
+Status set_choice(std::string& into, Values v, std::initializer_list<const char*> choices) {
+  std::string listed;
+  for (const char* choice : choices) {
+    if (v[0] == choice) {
+      into = v[0];
+      return {};
+    }
+    listed += (listed.empty() ? "" : ", ") + std::string(choice);
+  }
+  return {Code::kInvalid, fmt::format("'{}' is unknown; expected one of {}", v[0], listed)};
+}
+
+Status set_bounded_size(std::size_t& into, const std::string& text, std::uint64_t min,
+                        std::uint64_t max) {
+  const Result<std::uint64_t> size = parse_size(text);
+  if (!size.ok()) return size.status();
+  if (*size < min || *size > max) {
+    return {Code::kInvalid, fmt::format("'{}' is out of range; expected {} to {}", text,
+                                        size_text(min), size_text(max))};
+  }
+  into = *size;
+  return {};
+}
+
+Status set_bool(bool& into, Values v) {
+  into = v[0] == "true";
+  return {};
+}
+Shown show_bool(bool value) { return {value ? "true" : "false"}; }
+
+const std::array kSettings = {
+    Setting{kInputsSetting, SettingKind::kList, "INPUT",
+            "files, directories, globs; - is standard input", set_list<&ReplayOptions::inputs>,
+            show_list<&ReplayOptions::inputs>},
+    Setting{"requests", SettingKind::kList, "FILE",
+            "builds and queries, JSON (docs/requests.md); may be given again",
+            set_list<&ReplayOptions::requests>, show_list<&ReplayOptions::requests>},
+    Setting{"answers", SettingKind::kText, "FILE",
+            "answers as NDJSON; - is standard output, the default (a table on a terminal)",
+            set_text<&ReplayOptions::answers>, show_text<&ReplayOptions::answers>},
+    Setting{"rejects", SettingKind::kText, "FILE", "rejected records with their reasons as NDJSON",
+            set_text<&ReplayOptions::rejects>, show_text<&ReplayOptions::rejects>},
+    Setting{"summary", SettingKind::kText, "FILE", "the summary as JSON",
+            set_text<&ReplayOptions::summary>, show_text<&ReplayOptions::summary>},
+    Setting{"digest", SettingKind::kSwitch, "", "compute a digest of the final state",
+            [](ReplayOptions& o, Values v) { return set_bool(o.engine.digest, v); },
+            [](const ReplayOptions& o) { return show_bool(o.engine.digest); }},
+    Setting{"threads", SettingKind::kCount, "N", "threads in all; 0 = one for each core",
+            set_threads<&Config::threads>, show_threads<&Config::threads>},
+    Setting{"ingest-threads", SettingKind::kCount, "N",
+            "threads that only parse (with --shard-threads, instead of --threads)",
+            set_threads<&Config::ingest_threads>, show_threads<&Config::ingest_threads>},
+    Setting{"shard-threads", SettingKind::kCount, "N",
+            "threads that only apply (with --ingest-threads)", set_threads<&Config::shard_threads>,
+            show_threads<&Config::shard_threads>},
+    Setting{"placement", SettingKind::kText, "NAME", "auto (compact), spread, or none (no pinning)",
+            [](ReplayOptions& o, Values v) {
+              return set_choice(o.engine.placement, v, {"auto", "spread", "none"});
+            },
+            [](const ReplayOptions& o) { return shown(o.engine.placement); }},
+    Setting{"block-size", SettingKind::kSize, "SIZE", "bytes cut at a time, 4K to 8M",
+            [](ReplayOptions& o, Values v) {
+              return set_bounded_size(o.engine.block_size, v[0], 4 << 10, 8 << 20);
+            },
+            [](const ReplayOptions& o) { return shown(size_text(o.engine.block_size)); }},
+    Setting{"ring-entries", SettingKind::kCount, "N", "blocks in flight, a power of two",
+            [](ReplayOptions& o, Values v) {
+              std::size_t entries = 0;
+              if (Status s = set_number(entries, parse_count(v[0], 2, 4096)); !s.ok()) return s;
+              if ((entries & (entries - 1)) != 0) {
+                return Status(Code::kInvalid, "'" + v[0] + "' is no power of two");
+              }
+              o.engine.ring_entries = entries;
+              return Status();
+            },
+            [](const ReplayOptions& o) { return Shown{std::to_string(o.engine.ring_entries)}; }},
+    Setting{"max-record-bytes", SettingKind::kSize, "SIZE", "longer records are rejected",
+            [](ReplayOptions& o, Values v) {
+              return set_bounded_size(o.engine.max_record_bytes, v[0], 64, 1 << 30);
+            },
+            [](const ReplayOptions& o) { return shown(size_text(o.engine.max_record_bytes)); }},
+    Setting{
+        "max-rejects", SettingKind::kCount, "N",
+        "rejects written at most; further ones are counted",
+        [](ReplayOptions& o, Values v) {
+          return set_number(o.engine.max_reject_samples, parse_count(v[0], 0, kNoLimit));
+        },
+        [](const ReplayOptions& o) { return Shown{std::to_string(o.engine.max_reject_samples)}; }},
+    Setting{"layout", SettingKind::kText, "NAME", "auto, saams, titan or ticks",
+            [](ReplayOptions& o, Values v) {
+              return set_choice(o.engine.layout, v, {"auto", "saams", "titan", "ticks"});
+            },
+            [](const ReplayOptions& o) { return shown(o.engine.layout); }},
+    Setting{"mapping", SettingKind::kText, "FILE", "a layout of your own, TOML (docs/inputs.md)",
+            set_text<&ReplayOptions::mapping>, show_text<&ReplayOptions::mapping>},
+    Setting{"speed", SettingKind::kText, "SPEED",
+            "max, 1x or 60x of the records' own time, or 50000/s", set_text<&ReplayOptions::speed>,
+            show_text<&ReplayOptions::speed>},
+    Setting{"emit", SettingKind::kText, "PERIOD",
+            "how often continuous queries are answered: 60s, 5m, \"100000 records\"",
+            [](ReplayOptions& o, Values v) {
+              Result<Period> period = Period::parse(v[0]);
+              if (!period.ok()) return period.status();
+              o.engine.emit = *period;
+              return Status();
+            },
+            [](const ReplayOptions& o) { return shown(period_text(o.engine.emit)); }},
+    Setting{"progress", SettingKind::kText, "HOW",
+            "auto (a bar on a terminal), plain (a line every few seconds) or none",
+            [](ReplayOptions& o, Values v) {
+              return set_choice(o.progress, v, {"auto", "plain", "none"});
+            },
+            show_text<&ReplayOptions::progress>},
+    Setting{"strict", SettingKind::kSwitch, "", "exit with status 3 if a record was rejected",
+            [](ReplayOptions& o, Values v) { return set_bool(o.strict, v); },
+            [](const ReplayOptions& o) { return show_bool(o.strict); }},
+    Setting{"json", SettingKind::kSwitch, "", "the summary on standard error as JSON",
+            [](ReplayOptions& o, Values v) { return set_bool(o.json, v); },
+            [](const ReplayOptions& o) { return show_bool(o.json); }},
+};
+
+std::string toml_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      quoted += fmt::format("\\u{:04X}", byte);
+    } else if (c == '$') {
+      quoted += "$$";  // config_file.cc reads it back as one
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
+}  // namespace
+
+std::span<const Setting> replay_settings() { return kSettings; }
+
+const Setting* find_setting(std::string_view name) {
+  for (const Setting& setting : kSettings) {
+    if (name == setting.name) return &setting;
+  }
+  return nullptr;
+}
+
+std::string options_as_toml(const ReplayOptions& options) {
+  std::string text;
+  for (const Setting& setting : kSettings) {
+    const Shown values = setting.show(options);
+    const bool list = setting.kind == SettingKind::kList;
+    if (values.empty() && !list) {
+      text += fmt::format("# {} = \"{}\"  # unset: {}\n", setting.name, setting.value_name,
+                          setting.help);
+      continue;
+    }
+    std::string value;
+    if (list) {
+      for (const std::string& v : values) value += (value.empty() ? "" : ", ") + toml_string(v);
+      value = "[" + value + "]";
+    } else if (setting.kind == SettingKind::kSwitch || setting.kind == SettingKind::kCount) {
+      value = values[0];
+    } else {
+      value = toml_string(values[0]);
+    }
+    text += fmt::format("{} = {}  # {}\n", setting.name, value, setting.help);
+  }
+  return text;
+}
+
+}  // namespace weir::replay

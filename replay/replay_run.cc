@@ -1,0 +1,211 @@
+#include "replay/replay_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <optional>
+
+#include "replay/answer_sink.h"
+#include "replay/exit_status.h"
+#include "replay/line_writer.h"
+#include "replay/output_check.h"
+#include "replay/paced_source.h"
+#include "replay/progress.h"
+#include "replay/report.h"
+#include "replay/signals.h"
+#include "weir/engine.h"
+#include "weir/source.h"
+
+namespace weir::replay {
+namespace {
+
+class ReplayRun {
+ public:
+  explicit ReplayRun(const ReplayOptions& options)
+      : options_(options),
+        show_table_(options.answers.empty() && isatty(STDOUT_FILENO) != 0),
+        sink_(answers_, show_table_ ? &table_ : nullptr) {}
+
+  int run();
+
+ private:
+  // Each gives kExitOk to go on; else the error has been reported.
+  int configure();
+  int add_requests();
+  int add_sources();
+  int open_outputs();
+  int execute();
+  // What the run came to.
+  int report(const Result<Summary>& finished, int signal);
+  void show(const Summary& summary, int signal) const;
+  int close_outputs();
+  int verdict(const Summary& summary, int signal) const;
+
+  const ReplayOptions& options_;
+  const bool show_table_;
+  std::optional<Engine> engine_;
+  LineWriter answers_, rejects_, summary_;
+  AnswerTable table_;
+  AnswerSink sink_;
+  std::uint64_t rejects_written_ = 0;
+};
+
+int ReplayRun::run() {
+  if (options_.inputs.empty()) {
+    return fail(kExitUsage,
+                "replay needs an INPUT: a file, a directory, a glob, or - for standard "
+                "input");
+  }
+  if (const Status s = check_outputs(options_); !s.ok()) return fail(kExitUsage, s.message());
+  for (const auto step : {&ReplayRun::configure, &ReplayRun::add_requests, &ReplayRun::add_sources,
+                          &ReplayRun::open_outputs}) {
+    if (const int status = (this->*step)(); status != kExitOk) return status;
+  }
+  return execute();
+}
+
+int ReplayRun::configure() {
+  Config config = options_.engine;
+  if (!options_.mapping.empty()) {
+    Result<std::string> text = read_text(options_.mapping);
+    if (!text.ok()) return fail(kExitConfig, "--mapping: " + text.status().message());
+    config.mapping_toml = std::move(*text);
+    config.mapping_name = options_.mapping;
+  }
+  Result<Engine> engine = Engine::create(std::move(config));
+  if (!engine.ok()) {
+    const Status s = engine.status();
+    return fail(s.code() == Code::kConfig ? kExitConfig : kExitUsage, s.message());
+  }
+  engine_.emplace(std::move(*engine));
+  return kExitOk;
+}
+
+int ReplayRun::add_requests() {
+  for (const std::string& file : options_.requests) {
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) return fail(kExitConfig, "--requests: " + text.status().message());
+    if (const Status s = engine_->request(*text); !s.ok()) {
+      return fail(kExitConfig, s.with(file).message());
+    }
+  }
+  return kExitOk;
+}
+
+int ReplayRun::add_sources() {
+  const Result<Speed> speed = parse_speed(options_.speed);
+  if (!speed.ok()) return fail(kExitUsage, speed.status().with("--speed").message());
+  auto sources = open_sources(options_.inputs);
+  if (!sources.ok()) return fail(kExitRun, sources.status().message());
+  for (auto& source : *sources) engine_->add_source(std::move(source));
+  return kExitOk;
+}
+
+int ReplayRun::open_outputs() {
+  if (!show_table_) {
+    const std::string path = options_.answers.empty() ? "-" : options_.answers;
+    if (const Status s = answers_.open(path); !s.ok()) {
+      return fail(kExitRun, s.with("--answers").message());
+    }
+  }
+  if (!options_.rejects.empty()) {
+    if (const Status s = rejects_.open(options_.rejects); !s.ok()) {
+      return fail(kExitRun, s.with("--rejects").message());
+    }
+  }
+  if (!options_.summary.empty()) {
+    if (const Status s = summary_.open(options_.summary); !s.ok()) {
+      return fail(kExitRun, s.with("--summary").message());
+    }
+  }
+  return kExitOk;
+}
+
+int ReplayRun::execute() {
+  // A reader that goes away is seen as EPIPE by the writer that meets it.
+  std::signal(SIGPIPE, SIG_IGN);
+  engine_->on_answer([this](const Answer& answer) { sink_.take(answer); });
+  if (rejects_.is_open()) {
+    engine_->on_reject([this](const Reject& reject) {
+      rejects_.write(reject.to_json());
+      ++rejects_written_;
+    });
+  }
+  const SignalStop signals(*engine_);
+  if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
+  ProgressReporter progress(*engine_, progress_mode(options_.progress), [this] {
+    answers_.flush();
+    rejects_.flush();
+    // What is answered from here on would be lost: there is no point in going on.
+    if (answers_.stopped() || rejects_.stopped()) engine_->interrupt();
+  });
+  const Result<Summary> finished = engine_->finish();
+  progress.stop();
+  return report(finished, signals.signal());
+}
+
+int ReplayRun::report(const Result<Summary>& finished, int signal) {
+  if (!finished.ok()) {
+    (void)close_outputs();
+    return fail(exit_of(finished.status()), finished.status().message());
+  }
+  const Summary& summary = *finished;
+  if (summary_.is_open()) summary_.write(summary.to_json());
+  const int closed = close_outputs();
+  show(summary, signal);
+  return closed != kExitOk ? closed : verdict(summary, signal);
+}
+
+int ReplayRun::close_outputs() {
+  int status = kExitOk;
+  for (LineWriter* writer : {&answers_, &rejects_, &summary_}) {
+    if (const Status s = writer->close(); !s.ok()) status = fail(kExitRun, s.message());
+  }
+  return status;
+}
+
+void ReplayRun::show(const Summary& summary, int signal) const {
+  ReportContext context;
+  context.inputs = options_.inputs;
+  context.answers_to = show_table_ ? "" : answers_.name();
+  context.rejects_to = rejects_.name();
+  context.interrupted = signal != 0 || answers_.reader_gone();
+  context.counts = sink_.counts();
+  context.counts.rejects_written = rejects_written_;
+  if (options_.json) {
+    fmt::print(stderr, "{}\n", summary.to_json());
+  } else {
+    fmt::print(stderr, "{}", readable_summary(summary, context));
+  }
+  std::fflush(stderr);
+  if (show_table_ && !table_.empty()) {
+    fmt::print("{}", table_.render(terminal_width(STDOUT_FILENO)));
+    std::fflush(stdout);
+  }
+  for (const std::string& error : sink_.errors()) fail(kExitRun, error);
+  const std::uint64_t errors = sink_.counts().errors;
+  if (errors > sink_.errors().size()) {
+    fail(kExitRun, fmt::format("{} more requests were answered with an error",
+                               errors - sink_.errors().size()));
+  }
+}
+
+int ReplayRun::verdict(const Summary& summary, int signal) const {
+  if (!summary.conserved()) {
+    return fail(kExitRun, "records are not conserved: this is a fault of weir, please report it");
+  }
+  if (!summary.source_error.empty()) return fail(kExitRun, summary.source_error);
+  if (signal != 0) return kExitSignal + signal;
+  if (sink_.counts().errors != 0) return kExitRun;
+  if (options_.strict && summary.rejected_total() != 0) return kExitRejects;
+  return kExitOk;
+}
+
+}  // namespace
+
+int run_replay(const ReplayOptions& options) { return ReplayRun(options).run(); }
+
+}  // namespace weir::replay

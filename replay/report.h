@@ -1,0 +1,47 @@
+// Report: what a finished run shows to a person: the summary, and answers as a table.
+//
+// Thread safety: thread-safe (pure), but for AnswerTable, which is thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "replay/table.h"
+#include "weir/answer.h"
+
+namespace weir::replay {
+
+// What the program counts beside the engine's summary.
+struct RunCounts {
+  std::uint64_t acks = 0, errors = 0, ad_hoc = 0, continuous = 0;  // answers by kind
+  std::uint64_t rejects_written = 0;
+};
+
+struct ReportContext {
+  std::vector<std::string> inputs;
+  std::string answers_to, rejects_to;  // "" = nowhere
+  bool interrupted = false;
+  RunCounts counts;
+};
+
+// "records 1000 = tuples 990 + rejected 10; tuples 990 = applied 980 + late 0 + unrouted 10".
+std::string conservation_line(const Summary& summary);
+// Several lines, each with its newline.
+std::string readable_summary(const Summary& summary, const ReportContext& context);
+
+// Collects answers that give an estimate; the last `kRows` are kept.
+class AnswerTable {
+ public:
+  static constexpr std::size_t kRows = 200;
+  void add(const Answer& answer);
+  bool empty() const { return answers_.empty(); }
+  std::string render(int width) const;
+
+ private:
+  std::deque<Answer> answers_;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace weir::replay

@@ -1,0 +1,161 @@
+#include <fmt/format.h>
+
+#include "ingest/layout.h"
+#include "replay/command.h"
+#include "replay/config_file.h"
+#include "replay/exit_status.h"
+#include "replay/json_text.h"
+#include "replay/line_writer.h"
+#include "replay/paced_source.h"
+#include "replay/request_check.h"
+#include "weir/engine.h"
+
+namespace weir::replay {
+namespace {
+
+struct ValidateOptions {
+  std::vector<std::string> configs, mappings, requests;
+  bool json = false;
+};
+
+struct Verdict {
+  std::string file;
+  std::string kind;
+  std::vector<std::string> errors;
+  std::string what;  // of a good file: "12 requests"
+};
+
+class Validation {
+ public:
+  explicit Validation(const ValidateOptions& options) : options_(options) {}
+
+  int run() {
+    for (const std::string& file : options_.configs) config(file);
+    for (const std::string& file : options_.mappings) mapping(file);
+    for (const std::string& file : options_.requests) requests(file);
+    check_all_requests();
+    return report();
+  }
+
+ private:
+  Verdict& begin(const std::string& file, const char* kind) {
+    verdicts_.push_back({file, kind, {}, kind});
+    return verdicts_.back();
+  }
+
+  // The mapping and requests that a configuration names are part of it.
+  void config(const std::string& file) {
+    ReplayOptions replay;
+    Verdict& verdict = begin(file, "configuration");
+    if (const Status s = load_config(file, replay); !s.ok()) {
+      verdict.errors.push_back(s.message());
+      return;
+    }
+    if (const auto engine = Engine::create(replay.engine); !engine.ok()) {
+      verdict.errors.push_back(engine.status().with(file).message());
+    }
+    if (const auto speed = parse_speed(replay.speed); !speed.ok()) {
+      verdict.errors.push_back(speed.status().with(file + ": speed").message());
+    }
+    if (!replay.mapping.empty()) mapping(replay.mapping);
+    for (const std::string& named : replay.requests) requests(named);
+  }
+
+  void mapping(const std::string& file) {
+    Verdict& verdict = begin(file, "mapping");
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) {
+      verdict.errors.push_back(text.status().message());
+    } else if (const auto layout = ingest::parse_mapping(*text, file); !layout.ok()) {
+      verdict.errors.push_back(layout.status().message());
+    }
+  }
+
+  void requests(const std::string& file) {
+    Verdict& verdict = begin(file, "requests");
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) {
+      verdict.errors.push_back(text.status().message());
+      return;
+    }
+    auto parsed = read_requests(*text, file);
+    if (!parsed.ok()) {
+      verdict.errors.push_back(parsed.status().message());
+      return;
+    }
+    verdict.what = fmt::format("{} requests", parsed->requests.size());
+    if (parsed->requests.empty()) verdict.errors.push_back(file + ": it holds no request");
+    files_.push_back(std::move(*parsed));
+  }
+
+  // Builds of one file may be asked by queries of another, so all are looked at together.
+  void check_all_requests() {
+    for (const std::string& error : check_requests(files_)) {
+      for (Verdict& verdict : verdicts_) {
+        if (verdict.kind == "requests" && error.starts_with(verdict.file + ": ")) {
+          verdict.errors.push_back(error);
+          break;
+        }
+      }
+    }
+  }
+
+  int report() const {
+    bool good = true;
+    std::string json;
+    for (const Verdict& verdict : verdicts_) {
+      good = good && verdict.errors.empty();
+      std::string errors;
+      for (const std::string& error : verdict.errors) {
+        errors += (errors.empty() ? "" : ",") + json_string(error);
+        if (!options_.json) fail(kExitConfig, error);
+      }
+      if (verdict.errors.empty() && !options_.json) {
+        fmt::print("ok: {}: {}\n", verdict.file, verdict.what);
+      }
+      json += fmt::format("{}{{\"file\":{},\"kind\":{},\"ok\":{},\"errors\":[{}]}}",
+                          json.empty() ? "" : ",", json_string(verdict.file),
+                          json_string(verdict.kind), verdict.errors.empty(), errors);
+    }
+    if (options_.json) fmt::print("[{}]\n", json);
+    return good ? kExitOk : kExitConfig;
+  }
+
+  const ValidateOptions& options_;
+  std::vector<Verdict> verdicts_;
+  std::vector<RequestFile> files_;
+};
+
+}  // namespace
+
+Command add_validate(CLI::App& program) {
+  CLI::App* app = program.add_subcommand(
+      "validate",
+      "check configuration, mapping and requests files; opens no socket, reads no data");
+  app->footer(
+      "Prints a line for each good file, and each error with where it stands and what would be\n"
+      "right. Exit status: 0 if all are good, else 78. Examples:\n"
+      "  weir validate --config run.toml\n"
+      "  weir validate --mapping taxi.toml --requests builds.json --requests queries.json");
+  auto options = std::make_shared<ValidateOptions>();
+  const auto files = [app](const char* name, std::vector<std::string>& into, const char* help) {
+    app->add_option(name, into, help)
+        ->type_name("FILE")
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->take_all();
+  };
+  files("--config", options->configs, "a configuration of `weir replay`, with what it names");
+  files("--mapping", options->mappings, "a mapping");
+  files("--requests", options->requests, "requests");
+  app->add_flag("--json", options->json, "the verdicts as JSON");
+  return {
+      app, [options]() -> int {
+        if (options->configs.empty() && options->mappings.empty() && options->requests.empty()) {
+          return fail(kExitUsage, "validate needs --config, --mapping or --requests FILE");
+        }
+        return Validation(*options).run();
+      }};
+}
+
+}  // namespace weir::replay
