@@ -1,9 +1,11 @@
 # Flags of every weir target: portable code (kernels choose their target at run time), no contraction
 # of a*b+c (results must be the same bits on every target), warnings as errors in CI.
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
 endif()
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -22,6 +24,12 @@ target_compile_options(weir_settings INTERFACE -Wall -Wextra -Wshadow -Wnon-virt
 target_compile_definitions(weir_settings INTERFACE HWY_DISABLED_TARGETS=HWY_SSSE3)
 if(WEIR_SANITIZE)
   target_compile_options(weir_settings INTERFACE -fsanitize=${WEIR_SANITIZE} -fno-sanitize-recover=all
-                         -fno-omit-frame-pointer -g)
+                         -fno-omit-frame-pointer)
   target_link_options(weir_settings INTERFACE -fsanitize=${WEIR_SANITIZE})
+endif()
+if(WEIR_FUZZERS)
+  set(WEIR_FUZZ_SANITIZE address,undefined)
+  target_compile_options(weir_settings INTERFACE -fsanitize=fuzzer-no-link,${WEIR_FUZZ_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(weir_settings INTERFACE -fsanitize=${WEIR_FUZZ_SANITIZE})
 endif()
