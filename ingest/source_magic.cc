@@ -20,7 +20,7 @@ using State = ReadResult::State;
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kStoredBuffer = 128 << 10;  // stored bytes read at once
 // Rounds without output (empty members, skippable frames) after which the caller gets a turn.
-constexpr int kBarrenRounds = 64;
+constexpr int kBarrenRounds = 1024;
 
 enum class Content { kUndecided, kPlain, kGzip, kZstd };
 

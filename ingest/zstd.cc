@@ -2,12 +2,15 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include <algorithm>
 #include <new>
 
 #include "ingest/source_stream.h"
 
 namespace weir::ingest {
 namespace {
+
+constexpr std::size_t kBlockHeader = 3;
 
 // First bytes of a frame (little-endian 0xFD2FB528) and of a skippable one (0x184D2A50 to ..5F).
 bool may_start_frame(char byte) {
@@ -30,7 +33,7 @@ class ZstdDecoder final : public ByteDecoder {
       if (frames_ != 0 && !may_start_frame(in[0])) return garbage();
       at_start_ = true;
     }
-    ZSTD_inBuffer input{in.data(), in.size(), 0};
+    ZSTD_inBuffer input{in.data(), portion(in.size()), 0};
     ZSTD_outBuffer output{out.data(), out.size(), 0};
     const std::size_t outcome = ZSTD_decompressStream(stream_, &output, &input);
     Step step{.taken = input.pos, .made = output.pos, .error = {}};
@@ -43,14 +46,27 @@ class ZstdDecoder final : public ByteDecoder {
       return step;
     }
     if (step.made != 0) at_start_ = false;
+    held_back_ = step.made == out.size();
+    wanted_ = outcome;
     between_ = outcome == 0;
-    if (between_) ++frames_;
+    if (between_) {
+      ++frames_;
+      wanted_ = 1;
+      held_back_ = false;
+    }
     return step;
   }
   bool complete() const override { return between_; }
   const char* format() const override { return "zstd"; }
 
  private:
+  // zstd forgets what it wrote in a call that then meets damage. So that all the good bytes before
+  // damage come out for every chunking, a call gets nothing beyond the current block: its hint
+  // counts three bytes of the next one. Output that was held back comes out first, for itself.
+  std::size_t portion(std::size_t available) const {
+    if (held_back_) return 0;
+    return std::min(available, wanted_ > kBlockHeader ? wanted_ - kBlockHeader : wanted_);
+  }
   static Step garbage() {
     return {
         .taken = 0, .made = 0, .error = "something that is not zstd follows the last zstd frame"};
@@ -59,6 +75,8 @@ class ZstdDecoder final : public ByteDecoder {
   ZSTD_DStream* stream_;
   bool between_ = true;    // before the first frame, or after a whole one
   bool at_start_ = false;  // nothing of the current frame was given out yet
+  bool held_back_ = false;
+  std::size_t wanted_ = 1;  // zstd's hint for its next input
   unsigned long long frames_ = 0;
 };
 
