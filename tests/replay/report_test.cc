@@ -1,0 +1,114 @@
+#include "replay/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace weir::replay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Summary summary() {
+  Summary s;
+  s.records = 1000;
+  s.tuples = 990;
+  s.applied = 980;
+  s.unrouted = 10;
+  s.rejected = {{"json", 8}, {"time", 2}, {"csv", 0}};
+  s.bytes = 107'000;
+  s.streams = 100;
+  s.datasets = 1;
+  s.seconds = 0.5;
+  s.threads = 2;
+  s.placement = "2 threads on cores 0-1";
+  s.state_bytes = 3 << 20;
+  s.layout = "saams";
+  return s;
+}
+
+TEST(Report, ShowsThatRecordsAreConserved) {
+  EXPECT_EQ(
+      conservation_line(summary()),
+      "records 1000 = tuples 990 + rejected 10; tuples 990 = applied 980 + late 0 + unrouted 10");
+  Summary wrong = summary();
+  wrong.applied -= 1;
+  EXPECT_THAT(conservation_line(wrong), HasSubstr("DOES NOT HOLD"));
+}
+
+TEST(Report, GivesRateRejectsAndAnswers) {
+  ReportContext context;
+  context.inputs = {"stocks.ndjson"};
+  context.answers_to = "a.ndjson";
+  context.rejects_to = "bad.ndjson";
+  context.counts = {.acks = 3, .errors = 1, .ad_hoc = 2, .continuous = 1200, .rejects_written = 10};
+  const std::string text = readable_summary(summary(), context);
+  EXPECT_THAT(text, HasSubstr("replayed  stocks.ndjson as saams\n"));
+  EXPECT_THAT(text, HasSubstr("2.00 k records/s, 209 KiB/s: 1,000 records, 104 KiB in 500 ms\n"));
+  EXPECT_THAT(text, HasSubstr("rejected  json 8, time 2 -> bad.ndjson\n"));
+  EXPECT_THAT(text,
+              HasSubstr("2 ad-hoc, 1,200 continuous, 3 acknowledgements, 1 error -> a.ndjson\n"));
+  EXPECT_THAT(text, HasSubstr("100 in 1 dataset; state 3.00 MiB\n"));
+  EXPECT_THAT(text, Not(HasSubstr("digest")));
+}
+
+TEST(Report, SaysThatAStoppedRunWasStoppedAndWhichBuildsSawNothing) {
+  Summary s = summary();
+  s.builds_without_tuples = {"D/S/price CountMin"};
+  ReportContext context;
+  context.interrupted = true;
+  const std::string text = readable_summary(s, context);
+  EXPECT_THAT(text, HasSubstr("stopped"));
+  EXPECT_THAT(text, HasSubstr("1 build saw no tuple: D/S/price CountMin"));
+}
+
+Answer answer(std::string estimate) {
+  Answer a;
+  a.kind = Answer::Kind::kAdHoc;
+  a.dataset = "Forex";
+  a.stream = "EURTRY";
+  a.field = "price";
+  a.synopsis = "CountMin";
+  a.query = "6.0654";
+  a.n = 1000;
+  a.estimate = std::move(estimate);
+  a.seq = RecordPosition{1000};
+  return a;
+}
+
+TEST(AnswerTable, ShowsEstimateAndBounds) {
+  AnswerTable table;
+  Answer a = answer("12");
+  a.lower = 10;
+  a.upper = 12;
+  a.confidence = 0.99;
+  table.add(a);
+  const std::string text = table.render(0);
+  EXPECT_THAT(text, HasSubstr("estimate"));
+  EXPECT_THAT(text, HasSubstr("  12  [10, 12] at 99 %  1,000\n"));
+}
+
+TEST(AnswerTable, ShowsWhyAnEstimateIsUndefined) {
+  AnswerTable table;
+  Answer a = answer("null");
+  a.reason = "no values yet";
+  table.add(a);
+  EXPECT_THAT(table.render(0), HasSubstr("undefined: no values yet"));
+}
+
+TEST(AnswerTable, KeepsTheLastAnswersAndSaysHowManyItDoesNotShow) {
+  AnswerTable table;
+  for (std::size_t i = 0; i < AnswerTable::kRows + 7; ++i) table.add(answer(std::to_string(i)));
+  EXPECT_THAT(table.render(0), HasSubstr("7 earlier answers are not shown"));
+}
+
+TEST(AnswerTable, LeavesOutAcknowledgementsAndErrors) {
+  AnswerTable table;
+  Answer ack;
+  ack.kind = Answer::Kind::kAck;
+  table.add(ack);
+  EXPECT_TRUE(table.empty());
+}
+
+}  // namespace
+}  // namespace weir::replay
