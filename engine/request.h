@@ -1,5 +1,5 @@
-// Request: one parsed build, query, delete, save, load or list, from the paper's words, the released
-// code's words or weir's named form (SEMANTICS B).
+// Request: one parsed build, query, delete, save, load or list, from the paper's words, the
+// released code's words or weir's named form (SEMANTICS B).
 //
 // Thread safety: immutable values.
 #pragma once
@@ -33,11 +33,12 @@ struct Request {
   std::string stream;  // empty = every stream of the dataset
   std::string field;
   int synopsis_id = 0;
-  synopses::Params params;       // kBuild
-  unsigned parallelism = 1;      // kBuild: noOfP
-  synopses::Query query;         // kQuery
-  std::string query_json;        // kQuery: as given, for the answer
-  bool continuous = false;       // kQuery
+  synopses::Params params;   // kBuild
+  unsigned parallelism = 1;  // kBuild: noOfP
+  synopses::Query query;     // kQuery
+  std::string query_json;    // kQuery: as given, for the answer
+  bool continuous = false;   // kQuery
+  std::string path;          // kSave, kLoad: inside the state directory
   std::optional<Position> at;
   // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
   std::string error;
@@ -47,8 +48,8 @@ struct Request {
 };
 
 // An array of requests, one object, or one object a line. The result is bad only when the text as a
-// whole is no JSON: then it says line and column. A wrong request is a Request with `error` set, and
-// whatever could be read of it, so that it can be echoed.
+// whole is no JSON: then it says line and column. A wrong request is a Request with `error` set,
+// and whatever could be read of it, so that it can be echoed.
 Result<std::vector<Request>> parse_requests(std::string_view text);
 
 }  // namespace weir::engine

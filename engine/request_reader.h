@@ -1,0 +1,72 @@
+// RequestReader: one request from one JSON object, in any of its three forms (docs/requests.md).
+//
+// Invariants
+//  1. Whatever is wrong is one line in Request::error, the first thing that is; the rest is read as
+//     far as it goes, so that the answer can echo it.
+// Thread safety: single-writer.
+#pragma once
+
+#include <simdjson.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/request.h"
+
+namespace weir::engine {
+
+class RequestReader {
+ public:
+  // REQUIRES: `raw` is the text that `object` was parsed from; both outlive read().
+  RequestReader(simdjson::dom::object object, std::string_view raw);
+  Request read();
+
+ private:
+  // A value as simdjson decoded it and as it was written.
+  struct Item {
+    std::string_view key;
+    simdjson::dom::element value;
+    std::string_view raw;
+  };
+
+  void fail(std::string message);
+  bool failed() const { return !request_.error.empty(); }
+  const Item* find(std::string_view key) const;  // null too when it is JSON null
+  void check_twice();
+  // Absent when the key is missing or null, or its value is wrong (which is reported).
+  std::optional<std::string> text(std::string_view key);
+  std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t min, std::uint64_t max);
+  void echo(std::string_view key, std::string& into);
+  void read_identity();
+  void read_position();
+  void read_time(const Item& item, Position& position);
+
+  // "op": …
+  void read_named(const Item& op);
+  void check_named_keys();
+  void read_named_build();
+  void read_named_query();
+  void read_path();
+
+  // "param": [ … ]
+  void read_positional(const Item& param);
+  void read_status_word();
+  void read_field_at_1();
+  void read_positional_query();
+  std::string_view word(std::size_t i) const;  // a text of param, else empty
+
+  void read_type(std::optional<std::string> name, std::string_view name_key, bool required);
+  void read_parallelism(std::string_view key);
+  void read_query_value(simdjson::dom::element value, std::string_view raw);
+  void refuse_unsupported();
+  void require_field();
+  void require_dataset(std::string_view key);
+
+  std::vector<Item> items_;
+  std::vector<Item> param_;
+  Request request_;
+};
+
+}  // namespace weir::engine
