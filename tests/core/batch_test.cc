@@ -93,7 +93,9 @@ void expect_scattered(const Input& input, std::span<const Batch> batches) {
       ASSERT_EQ(to.kinds.size(), from.kinds.empty() ? 0 : covered);
       for (std::uint32_t i = 0; i < covered; ++i) {
         ASSERT_EQ(to.bits[i], from.bits[batch.tuple[i]]);
-        if (!from.kinds.empty()) ASSERT_EQ(to.kinds[i], from.kinds[batch.tuple[i]]);
+        if (!from.kinds.empty()) {
+          ASSERT_EQ(to.kinds[i], from.kinds[batch.tuple[i]]);
+        }
       }
     }
   }
