@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "engine/config_check.h"
 #include "replay/units.h"
 
 namespace weir::replay {
@@ -44,7 +45,7 @@ Status set_number(T& into, Result<std::uint64_t> parsed) {
 }
 template <unsigned Config::*Member>
 Status set_threads(ReplayOptions& o, Values v) {
-  return set_number(o.engine.*Member, parse_count(v[0], 0, 1024));
+  return set_number(o.engine.*Member, parse_count(v[0], 0, engine::kMaxThreads));
 }
 template <unsigned Config::*Member>
 Shown show_threads(const ReplayOptions& o) {
@@ -52,15 +53,14 @@ Shown show_threads(const ReplayOptions& o) {
 }
 
 Status set_choice(std::string& into, Values v, std::initializer_list<const char*> choices) {
-  std::string listed;
   for (const char* choice : choices) {
     if (v[0] == choice) {
       into = v[0];
       return {};
     }
-    listed += (listed.empty() ? "" : ", ") + std::string(choice);
   }
-  return {Code::kInvalid, fmt::format("'{}' is unknown; expected one of {}", v[0], listed)};
+  return {Code::kInvalid,
+          fmt::format("'{}' is unknown; expected one of {}", v[0], fmt::join(choices, ", "))};
 }
 
 Status set_bounded_size(std::size_t& into, const std::string& text, std::uint64_t min,
@@ -113,13 +113,17 @@ const std::array kSettings = {
             [](const ReplayOptions& o) { return shown(o.engine.placement); }},
     Setting{"block-size", SettingKind::kSize, "SIZE", "bytes cut at a time, 4K to 8M",
             [](ReplayOptions& o, Values v) {
-              return set_bounded_size(o.engine.block_size, v[0], 4 << 10, 8 << 20);
+              return set_bounded_size(o.engine.block_size, v[0], engine::kMinBlockSize,
+                                      engine::kMaxBlockSize);
             },
             [](const ReplayOptions& o) { return shown(size_text(o.engine.block_size)); }},
     Setting{"ring-entries", SettingKind::kCount, "N", "blocks in flight, a power of two",
             [](ReplayOptions& o, Values v) {
               std::size_t entries = 0;
-              if (Status s = set_number(entries, parse_count(v[0], 2, 4096)); !s.ok()) return s;
+              if (Status s = set_number(
+                      entries, parse_count(v[0], engine::kMinRingEntries, engine::kMaxRingEntries));
+                  !s.ok())
+                return s;
               if ((entries & (entries - 1)) != 0) {
                 return Status(Code::kInvalid, "'" + v[0] + "' is no power of two");
               }
@@ -129,7 +133,8 @@ const std::array kSettings = {
             [](const ReplayOptions& o) { return Shown{std::to_string(o.engine.ring_entries)}; }},
     Setting{"max-record-bytes", SettingKind::kSize, "SIZE", "longer records are rejected",
             [](ReplayOptions& o, Values v) {
-              return set_bounded_size(o.engine.max_record_bytes, v[0], 64, 1 << 30);
+              return set_bounded_size(o.engine.max_record_bytes, v[0], engine::kMinRecordBytes,
+                                      engine::kMaxRecordBytes);
             },
             [](const ReplayOptions& o) { return shown(size_text(o.engine.max_record_bytes)); }},
     Setting{

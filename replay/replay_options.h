@@ -24,7 +24,8 @@ struct ReplayOptions {
   std::string speed = "max";
   std::string progress = "auto";
   bool strict = false;
-  bool json = false;  // the summary on standard error as JSON
+  bool json = false;        // the summary on standard error as JSON
+  bool configured = false;  // a configuration file had a part in it
 };
 
 enum class SettingKind {

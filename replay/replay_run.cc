@@ -68,17 +68,19 @@ int ReplayRun::run() {
 }
 
 int ReplayRun::configure() {
+  // First without the mapping, so that it is known whose fault an error is.
   Config config = options_.engine;
+  Result<Engine> engine = Engine::create(config);
+  if (!engine.ok()) {
+    return fail(options_.configured ? kExitConfig : kExitUsage, engine.status().message());
+  }
   if (!options_.mapping.empty()) {
     Result<std::string> text = read_text(options_.mapping);
     if (!text.ok()) return fail(kExitConfig, "--mapping: " + text.status().message());
     config.mapping_toml = std::move(*text);
     config.mapping_name = options_.mapping;
-  }
-  Result<Engine> engine = Engine::create(std::move(config));
-  if (!engine.ok()) {
-    const Status s = engine.status();
-    return fail(s.code() == Code::kConfig ? kExitConfig : kExitUsage, s.message());
+    engine = Engine::create(std::move(config));
+    if (!engine.ok()) return fail(kExitConfig, engine.status().message());
   }
   engine_.emplace(std::move(*engine));
   return kExitOk;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/json_text.h"
+
 namespace weir::replay {
 namespace {
 
@@ -140,33 +142,6 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
-std::string time_text(Time time) {
-  if (!time.known()) return "-";
-  constexpr std::int64_t kDay = 86'400 * kNanosPerSecond;
-  std::int64_t days = time.ns / kDay, rest = time.ns % kDay;
-  if (rest < 0) {
-    rest += kDay;
-    --days;
-  }
-  // Days to civil date: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-  const std::int64_t z = days + 719'468;
-  const std::int64_t era = (z >= 0 ? z : z - 146'096) / 146'097;
-  const std::int64_t doe = z - era * 146'097;
-  const std::int64_t yoe = (doe - doe / 1460 + doe / 36'524 - doe / 146'096) / 365;
-  const std::int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-  const std::int64_t mp = (5 * doy + 2) / 153;
-  const std::int64_t day = doy - (153 * mp + 2) / 5 + 1;
-  const std::int64_t month = mp < 10 ? mp + 3 : mp - 9;
-  const std::int64_t year = yoe + era * 400 + (month <= 2 ? 1 : 0);
-  const std::int64_t second = rest / kNanosPerSecond;
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", year, month, day,
-                                 second / 3600, second / 60 % 60, second % 60);
-  if (const std::int64_t fraction = rest % kNanosPerSecond; fraction != 0) {
-    std::string digits = fmt::format("{:09}", fraction);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    text += "." + digits;
-  }
-  return text + "Z";
-}
+std::string time_text(Time time) { return time.known() ? engine::iso_time(time) : "-"; }
 
 }  // namespace weir::replay

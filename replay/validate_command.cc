@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
+#include "engine/json_text.h"
 #include "ingest/layout.h"
 #include "replay/command.h"
 #include "replay/config_file.h"
 #include "replay/exit_status.h"
-#include "replay/json_text.h"
 #include "replay/line_writer.h"
 #include "replay/paced_source.h"
 #include "replay/request_check.h"
@@ -107,15 +107,15 @@ class Validation {
       good = good && verdict.errors.empty();
       std::string errors;
       for (const std::string& error : verdict.errors) {
-        errors += (errors.empty() ? "" : ",") + json_string(error);
+        errors += (errors.empty() ? "" : ",") + engine::json_text(error);
         if (!options_.json) fail(kExitConfig, error);
       }
       if (verdict.errors.empty() && !options_.json) {
         fmt::print("ok: {}: {}\n", verdict.file, verdict.what);
       }
       json += fmt::format("{}{{\"file\":{},\"kind\":{},\"ok\":{},\"errors\":[{}]}}",
-                          json.empty() ? "" : ",", json_string(verdict.file),
-                          json_string(verdict.kind), verdict.errors.empty(), errors);
+                          json.empty() ? "" : ",", engine::json_text(verdict.file),
+                          engine::json_text(verdict.kind), verdict.errors.empty(), errors);
     }
     if (options_.json) fmt::print("[{}]\n", json);
     return good ? kExitOk : kExitConfig;

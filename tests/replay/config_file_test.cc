@@ -22,7 +22,7 @@ std::optional<std::string> environment(const std::string& name) {
 std::string error_of(const std::string& toml) {
   ReplayOptions options;
   const Status status = parse_config(toml, "run.toml", environment, options);
-  if (!status.ok()) EXPECT_EQ(status.code(), Code::kConfig);
+  EXPECT_EQ(status.code(), Code::kConfig) << toml;
   return status.message();
 }
 
