@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kDay = 86'400 * kNanosPerSecond;
 constexpr std::string_view kLetters = "YymbdHMSfz%";
+constexpr std::string_view kNumbers = "YymdHMSf";  // those that are digits
 
 // Up to `most` digits at the front of `text`, at least `least`.
 bool take_number(std::string_view& text, std::size_t least, std::size_t most, unsigned& value) {
@@ -165,14 +166,21 @@ bool TimeFormat::parse(std::string_view date, std::string_view time, std::int64_
 bool TimeFormat::parse_pattern(std::string_view text, std::int64_t& nanos, bool& has_zone) const {
   unsigned year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0;
   std::int64_t fraction = 0, offset = 0;
+  bool after_number = false;
   for (std::size_t i = 0; i < pattern_.size(); ++i) {
     bool ok = false;
     if (pattern_[i] != '%' || pattern_[i + 1] == '%') {
       i += pattern_[i] == '%';
+      after_number = false;
       ok = !text.empty() && text[0] == pattern_[i];
       if (ok) text.remove_prefix(1);
     } else {
-      switch (pattern_[++i]) {
+      const char letter = pattern_[++i];
+      const bool before_number = i + 2 < pattern_.size() && pattern_[i + 1] == '%' &&
+                                 kNumbers.find(pattern_[i + 2]) != std::string_view::npos;
+      const std::size_t least = after_number || before_number ? 2 : 1;
+      after_number = kNumbers.find(letter) != std::string_view::npos;
+      switch (letter) {
         case 'Y':
           ok = take_number(text, 4, 4, year);
           break;
@@ -181,22 +189,22 @@ bool TimeFormat::parse_pattern(std::string_view text, std::int64_t& nanos, bool&
           year += year < 69 ? 2000 : 1900;
           break;
         case 'm':
-          ok = take_number(text, 1, 2, month);
+          ok = take_number(text, least, 2, month);
           break;
         case 'b':
           ok = take_month_name(text, month);
           break;
         case 'd':
-          ok = take_number(text, 1, 2, day);
+          ok = take_number(text, least, 2, day);
           break;
         case 'H':
-          ok = take_number(text, 1, 2, hour);
+          ok = take_number(text, least, 2, hour);
           break;
         case 'M':
-          ok = take_number(text, 1, 2, minute);
+          ok = take_number(text, least, 2, minute);
           break;
         case 'S':
-          ok = take_number(text, 1, 2, second);
+          ok = take_number(text, least, 2, second);
           break;
         case 'f':
           ok = take_fraction(text, fraction);

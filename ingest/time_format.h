@@ -6,9 +6,9 @@
 //   %Y four-digit year   %y two-digit year (69-99 are 19xx)   %m month   %b Jan…Dec, any case
 //   %d day   %H hour 0-23   %M minute   %S second   %f fraction of 1 to 9 digits
 //   %z Z, +HH, +HHMM or +HH:MM   %% a percent sign
-// where numbers of two digits may be written with one. A time without a zone of its own is local to
-// `zone` (UTC, +HH:MM, or an IANA name). A local time that a change of clocks skips or repeats is
-// refused: which instant was meant cannot be known.
+// where a number of two digits may be written with one, unless another number touches it. A time
+// without a zone of its own is local to `zone` (UTC, +HH:MM, or an IANA name). A local time that a
+// change of clocks skips or repeats is refused: which instant was meant cannot be known.
 //
 // Thread safety: single-writer (it keeps the last zone rule); copies are independent.
 #pragma once
