@@ -77,10 +77,7 @@ std::string Reject::to_json() const {
   // A sample that was cut within a character is still text.
   std::string_view shown = raw;
   const std::size_t prefix = engine::utf8_prefix(shown);
-  const bool cut = raw.size() < length && shown.size() - prefix < 4;
-  std::size_t wrong = 0;
-  if (cut && prefix < shown.size() && engine::utf8_length(shown.substr(prefix), wrong) == 0 &&
-      wrong == shown.size() - prefix) {
+  if (raw.size() < length && engine::is_cut_utf8(shown.substr(prefix))) {
     shown = shown.substr(0, prefix);
   }
   if (engine::is_utf8(shown)) {

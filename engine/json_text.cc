@@ -9,10 +9,19 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-template <class Number>
-void append_number(std::string& into, Number value) {
+void append_number(std::string& into, std::uint64_t value) {
   char text[32];
   into.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+// REQUIRES: finite.
+void append_number(std::string& into, double value) {
+  char text[32];
+  const bool beyond_integers = std::fabs(value) >= 0x1p63;
+  const auto end = beyond_integers
+                       ? std::to_chars(text, text + sizeof text, value, std::chars_format::scientific)
+                       : std::to_chars(text, text + sizeof text, value);
+  into.append(text, end.ptr);
 }
 
 bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
@@ -79,6 +88,13 @@ std::size_t utf8_prefix(std::string_view text) {
     at += length;
   }
   return at;
+}
+
+bool is_cut_utf8(std::string_view text) {
+  if (text.empty()) return false;
+  std::size_t wrong = 0;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  return lead >= 0xc2 && lead <= 0xf4 && utf8_length(text, wrong) == 0 && wrong == text.size();
 }
 
 void append_json_text(std::string& into, std::string_view text) {

@@ -27,6 +27,9 @@ inline bool is_utf8(std::string_view text) { return utf8_prefix(text) == text.si
 // Length of the first character; 0 if it is wrong. `wrong` is then the length of the wrong part.
 std::size_t utf8_length(std::string_view text, std::size_t& wrong);
 
+// Whether `text` is one character that was cut short, such as the first two of its three bytes.
+bool is_cut_utf8(std::string_view text);
+
 std::string base64(std::string_view bytes);
 
 // "2019-01-02T00:00:01Z", with as many digits of a fraction as it has. REQUIRES: time.known().

@@ -106,7 +106,7 @@ void RequestReader::read_named(const Item& op) {
   } else if (find("synopsisID") == nullptr) {
     fail("synopsis is missing; it names a kind of synopsis, such as \"CountMin\"");
   }
-  if (!failed()) read_type(std::move(name), "synopsis", true);
+  read_type(std::move(name), "synopsis");
   require_dataset("dataset");
   if (request_.op == Op::kBuild) return read_named_build();
   if (request_.op == Op::kSave || request_.op == Op::kLoad) return read_path();

@@ -40,11 +40,11 @@ void RequestReader::read_positional(const Item& param) {
     if (request_.path.empty()) {
       fail(fmt::format("param is [\"{}\", path], and the path is missing", first));
     }
-    read_type(std::nullopt, {}, true);
+    read_type(std::nullopt, {});
   } else if (same_letters(first, "DELETE_REQUEST")) {
     request_.op = Op::kDelete;
     read_field_at_1();
-    read_type(std::nullopt, {}, true);
+    read_type(std::nullopt, {});
   } else {
     read_status_word();
   }
@@ -82,7 +82,7 @@ void RequestReader::read_status_word() {
         fmt::format("param[0] names a kind of synopsis, such as \"CountMin\", but {} was given",
                     shown(param_[0].raw)));
   }
-  read_type(std::string(word(0)), "param[0]", true);
+  read_type(std::string(word(0)), "param[0]");
   if (!build) return;
   refuse_unsupported();
   read_parallelism("noOfP");
@@ -104,7 +104,7 @@ void RequestReader::read_status_word() {
 void RequestReader::read_positional_query() {
   read_field_at_1();
   read_query_value(param_[0].value, param_[0].raw);
-  read_type(std::nullopt, {}, true);
+  read_type(std::nullopt, {});
   const std::string_view kind = word(3);
   request_.continuous = same_letters(kind, "Continuous") || same_letters(kind, "Continues");
   if (request_.continuous || same_letters(kind, "Ad-hoc") || same_letters(kind, "Adhoc")) return;

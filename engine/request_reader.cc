@@ -147,8 +147,7 @@ void RequestReader::refuse_unsupported() {
   }
 }
 
-void RequestReader::read_type(std::optional<std::string> name, std::string_view name_key,
-                              bool required) {
+void RequestReader::read_type(std::optional<std::string> name, std::string_view name_key) {
   std::optional<int> id;
   if (const Item* item = find("synopsisID")) {
     const auto number = whole_number(item->value);
@@ -160,7 +159,6 @@ void RequestReader::read_type(std::optional<std::string> name, std::string_view 
           fmt::format("synopsisID is a whole number from 1, but {} was given", shown(item->raw)));
     }
   }
-  if (!name.has_value() && !id.has_value() && !required) return;
   const auto known = synopsis_id_of(name, name_key, id, "synopsisID");
   if (!known.ok()) return fail(known.status().message());
   request_.synopsis_id = *known;
@@ -220,9 +218,9 @@ void RequestReader::read_position() {
     }
     position.kind = item.key == "start" ? Position::Kind::kStart : Position::Kind::kEnd;
   } else {
-    return fail(fmt::format("unknown key {} in at{}", json_text(item.key),
-                            did_you_mean(item.key, std::array{"record", "time", "start", "end"})) +
-                "; " + std::string(kRight));
+    std::string right = did_you_mean(item.key, std::array{"record", "time", "start", "end"});
+    if (right.empty()) right = fmt::format("; {}", kRight);
+    return fail(fmt::format("unknown key {} in at{}", json_text(item.key), right));
   }
   request_.at = position;
 }

@@ -57,7 +57,7 @@ class RequestReader {
   void read_positional_query();
   std::string_view word(std::size_t i) const;  // a text of param, else empty
 
-  void read_type(std::optional<std::string> name, std::string_view name_key, bool required);
+  void read_type(std::optional<std::string> name, std::string_view name_key);
   void read_parallelism(std::string_view key);
   void read_query_value(simdjson::dom::element value, std::string_view raw);
   void refuse_unsupported();
