@@ -6,8 +6,7 @@
 
 namespace weir::engine {
 
-void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query,
-                 Answer& answer) {
+void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer) {
   answer.n = synopsis.n();
   answer.memory_bytes = synopsis.memory_bytes();
   auto estimated = synopsis.estimate(query);
@@ -98,7 +97,7 @@ void Collector::give_out() {
         Answer oldest;
         if (waiting_.try_dequeue(oldest)) overflowed_.fetch_add(1, std::memory_order_relaxed);
       }
-      waiting_.enqueue(std::move(slot.answer));
+      waiting_.enqueue(waiting_token_, std::move(slot.answer));
     }
     open_.pop_front();
     ++first_open_;

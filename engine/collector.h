@@ -77,6 +77,8 @@ class Collector {
   std::uint64_t first_open_ = 0;
   std::deque<OpenCut> open_;
   moodycamel::ConcurrentQueue<Answer> waiting_;
+  // All answers go in through one token, under mutex_: the queue keeps order by producer alone.
+  moodycamel::ProducerToken waiting_token_{waiting_};
   std::atomic<std::uint64_t> overflowed_{0};
 };
 

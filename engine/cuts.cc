@@ -38,7 +38,9 @@ Cut CutCursor::cut_at(std::uint32_t index) {
 void CutCursor::add(const Scheduled& scheduled, Cut& now) {
   const Position at = scheduled.request->position();
   switch (at.kind) {
-    case Position::Kind::kStart: now.requests.push_back(scheduled); break;
+    case Position::Kind::kStart:
+      now.requests.push_back(scheduled);
+      break;
     case Position::Kind::kRecord:
       if (raw(at.record) < base_) {
         now.unreached.push_back(scheduled);
@@ -53,7 +55,9 @@ void CutCursor::add(const Scheduled& scheduled, Cut& now) {
         at_time_.emplace(at.time.ns, scheduled);
       }
       break;
-    case Position::Kind::kEnd: at_end_.push_back(scheduled); break;
+    case Position::Kind::kEnd:
+      at_end_.push_back(scheduled);
+      break;
   }
 }
 
@@ -108,9 +112,8 @@ bool CutCursor::next(const core::Columns& columns, Cut& cut) {
   const std::uint32_t tuple = first_reaching(columns, threshold);
   const std::uint64_t time_record =
       tuple < columns.tuples() ? base_ + columns.record[tuple] : kNoRecord;
-  const std::uint64_t record =
-      std::min({time_record, record_boundary_,
-                at_record_.empty() ? kNoRecord : at_record_.begin()->first});
+  const std::uint64_t record = std::min(
+      {time_record, record_boundary_, at_record_.empty() ? kNoRecord : at_record_.begin()->first});
   if (record >= base_ + columns.records) return false;
 
   const auto index = static_cast<std::uint32_t>(record - base_);
@@ -150,7 +153,8 @@ void CutCursor::finish(const core::Columns& columns) {
 Cut CutCursor::end() {
   Cut cut = cut_at(0);
   cut.end = true;
-  // A position equal to the number of records is the end itself; a record boundary there is one too.
+  // A position equal to the number of records is the end itself; a record boundary there is one
+  // too.
   cut.emission = base_ > 0 && base_ == record_boundary_;
   cut.requests = std::move(at_end_);
   for (auto& [record, scheduled] : at_record_) {

@@ -60,9 +60,9 @@ class CutCursor {
 
   Period emit_;
   std::uint64_t ordinal_ = 0;
-  std::uint64_t base_ = 0;    // records before the current block
-  std::int64_t time_ = kNoTime.ns;  // stream time before tuple_
-  std::uint32_t tuple_ = 0;   // tuples of the current block that time_ includes
+  std::uint64_t base_ = 0;              // records before the current block
+  std::int64_t time_ = kNoTime.ns;      // stream time before tuple_
+  std::uint32_t tuple_ = 0;             // tuples of the current block that time_ includes
   std::int64_t boundary_ = kNoTime.ns;  // next k·E of stream time; unknown before the first time
   std::uint64_t record_boundary_ = 0;   // next k·N of records
   std::multimap<std::uint64_t, Scheduled> at_record_;

@@ -1,6 +1,7 @@
 #include "engine/digest.h"
 
 #include <fmt/format.h>
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <xxhash.h>
@@ -21,7 +22,8 @@ void for_each_index(std::size_t n, unsigned threads, const Body& body) {
     for (std::size_t i = 0; i < n; ++i) body(i);
     return;
   }
-  tbb::task_arena arena(static_cast<int>(threads));
+  const int available = tbb::info::default_concurrency();
+  tbb::task_arena arena(std::min(static_cast<int>(threads), available));
   arena.execute([&] { tbb::parallel_for(std::size_t{0}, n, body); });
 }
 

@@ -1,8 +1,8 @@
 // State at the end of a run: the synopses of all workers merged, and the digest over them.
 //
-// The digest is XXH3 over the canonical serialisation, sorted by identity, of the merged synopses and
-// of the applied, late and unrouted counts. Equal inputs and requests give equal digests at every
-// number of threads and every block size. Thread safety: thread-compatible.
+// The digest is XXH3 over the canonical serialisation, sorted by identity, of the merged synopses
+// and of the applied, late and unrouted counts. Equal inputs and requests give equal digests at
+// every number of threads and every block size. Thread safety: thread-compatible.
 #pragma once
 
 #include <cstdint>

@@ -23,19 +23,28 @@ using engine::Position;
 using engine::Request;
 using engine::Scheduled;
 
-// A continuous query without a position comes with the build it asks, if that is placed later.
+// A continuous query without a position comes right after the build it asks, if that has one.
 void place_with_build(std::vector<Request>& requests) {
-  std::map<std::string, const Request*> builds;
+  std::map<std::string, std::optional<Position>> builds;
   for (const Request& request : requests) {
     if (request.op == Op::kBuild && request.error.empty()) {
-      builds.try_emplace(engine::identity_of(request), &request);
+      builds.try_emplace(engine::identity_of(request), request.at);
     }
   }
+  std::vector<Request> placed;
+  std::vector<Request> with_build;
   for (Request& request : requests) {
-    if (request.op != Op::kQuery || !request.continuous || request.at.has_value()) continue;
-    const auto build = builds.find(engine::identity_of(request));
-    if (build != builds.end() && build->second->at.has_value()) request.at = build->second->at;
+    const bool follows = request.op == Op::kQuery && request.continuous && !request.at.has_value();
+    const auto build = follows ? builds.find(engine::identity_of(request)) : builds.end();
+    if (build != builds.end() && build->second.has_value()) {
+      request.at = build->second;
+      with_build.push_back(std::move(request));
+    } else {
+      placed.push_back(std::move(request));
+    }
   }
+  std::move(with_build.begin(), with_build.end(), std::back_inserter(placed));
+  requests = std::move(placed);
 }
 
 }  // namespace
@@ -83,13 +92,17 @@ void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Rou
   if (type == nullptr) return;
   const unsigned parts = engine::part_count(request, *type);
   if (parts <= 1) return;
-  if (grown == nullptr) grown = std::make_shared<core::Routes>(*routes);
+  if (grown == nullptr) {
+    grown = std::make_shared<core::Routes>(*routes);
+    ++grown->version;
+  }
   const StreamId stream = keys.find_or_add(keys.dataset(request.dataset), request.stream);
   const core::Key& key = keys.key(stream);
   std::vector<std::uint16_t>& others = grown->parts[raw(stream)];
   for (unsigned part = 0; part < parts; ++part) {
     const std::uint16_t owner = grown->slot_owner[engine::part_slot(key, part)];
-    if (owner != grown->owner(key) && std::find(others.begin(), others.end(), owner) == others.end()) {
+    if (owner != grown->owner(key) &&
+        std::find(others.begin(), others.end(), owner) == others.end()) {
       others.push_back(owner);
     }
   }
@@ -168,8 +181,8 @@ Status Engine::start() {
   parts.intake.empty_is_error = !impl_->sources.empty();
   if (!impl_->sources.empty()) parts.intake.layout = impl_->layout;
   if (impl_->sources.empty()) {
-    auto pushed = std::make_unique<engine::PushSource>(impl_->config.ring_entries *
-                                                       impl_->config.block_size);
+    auto pushed =
+        std::make_unique<engine::PushSource>(impl_->config.ring_entries * impl_->config.block_size);
     impl_->pushed = pushed.get();
     impl_->sources.push_back(std::move(pushed));
   }

@@ -139,9 +139,13 @@ std::optional<ingest::Layout> Intake::detected() const {
 std::size_t IngestAgent::do_work() {
   Seq seq{};
   switch (intake_.claim(seq)) {
-    case Intake::Claim::kNothing: return 0;
-    case Intake::Claim::kDone: done_ = true; return 0;
-    case Intake::Claim::kEntry: break;
+    case Intake::Claim::kNothing:
+      return 0;
+    case Intake::Claim::kDone:
+      done_ = true;
+      return 0;
+    case Intake::Claim::kEntry:
+      break;
   }
   Entry& entry = intake_.ring().at(seq);
   if (entry.block.bytes.empty() && entry.block.skipped.empty()) {

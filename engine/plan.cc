@@ -126,8 +126,8 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
       making.fail(request, "its position was never reached: the input ended after " +
                                std::to_string(raw(cut.seq)) + " records");
     } else {
-      making.fail(request, "its position has passed: the cut is at record " +
-                               std::to_string(raw(cut.seq)));
+      making.fail(request,
+                  "its position has passed: the cut is at record " + std::to_string(raw(cut.seq)));
     }
   }
   if (making.changed) {
@@ -149,10 +149,14 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
   const std::shared_ptr<const Request>& request = scheduled.request;
   if (!request->error.empty()) return making.fail(*request, request->error);
   switch (request->op) {
-    case Op::kBuild: return build(request, making);
-    case Op::kDelete: return remove(request, making);
-    case Op::kQuery: return query(request, making);
-    case Op::kList: return list(request, making);
+    case Op::kBuild:
+      return build(request, making);
+    case Op::kDelete:
+      return remove(request, making);
+    case Op::kQuery:
+      return query(request, making);
+    case Op::kList:
+      return list(request, making);
     case Op::kSave:
     case Op::kLoad:
       return making.fail(*request, "saving and loading synopses is not in this version");

@@ -1,9 +1,9 @@
-// Plan: which synopses stand and which continuous queries are answered; PlanLog: how plans change at
-// cuts, computed once for all workers.
+// Plan: which synopses stand and which continuous queries are answered; PlanLog: how plans change
+// at cuts, computed once for all workers.
 //
-// The first worker that reaches a cut computes what it does; the others take that result by the cut's
-// number. Since every worker derives the same cuts, the result is a function of the input alone.
-// Thread safety: Plan, Build and Crossing are immutable; PlanLog is thread-safe.
+// The first worker that reaches a cut computes what it does; the others take that result by the
+// cut's number. Since every worker derives the same cuts, the result is a function of the input
+// alone. Thread safety: Plan, Build and Crossing are immutable; PlanLog is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Build {
   std::shared_ptr<const Request> request;
   const synopses::SynopsisType* type = nullptr;
   DatasetId dataset{};
-  StreamId stream{};         // meaningless when whole_dataset
+  StreamId stream{};  // meaningless when whole_dataset
   bool whole_dataset = false;
   std::uint32_t column = 0;  // of the field in every FieldSet
   unsigned parts = 1;        // > 1: parts of one stream, each with an owner
@@ -82,8 +82,8 @@ class Names {
 inline std::uint32_t part_slot(const core::Key& key, unsigned part) {
   return (key.slot + part) % core::kSlots;
 }
-// Parts that a build is kept in: one for what does not merge, and for a dataset whose linear synopsis
-// has a partial with each worker.
+// Parts that a build is kept in: one for what does not merge, and for a dataset whose linear
+// synopsis has a partial with each worker.
 unsigned part_count(const Request& request, const synopses::SynopsisType& type);
 
 class PlanLog {

@@ -32,7 +32,8 @@ ReadResult PushSource::read(std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
     if (taken_ == current_.size()) {
-      if (!current_.empty() && spent_.size_approx() < kMaxSpent) spent_.enqueue(std::move(current_));
+      if (!current_.empty() && spent_.size_approx() < kMaxSpent)
+        spent_.enqueue(std::move(current_));
       current_.clear();
       taken_ = 0;
       if (!chunks_.try_dequeue(current_)) {

@@ -4,10 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <latch>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/agent.h"
@@ -31,6 +29,8 @@ struct RunParts {
   IntakeOptions intake;
 };
 
+class RoleAgent;
+
 class Run {
  public:
   // Starts the threads. `names` and `collector` outlive the run.
@@ -48,10 +48,9 @@ class Run {
   Summary summarize();
 
  private:
-  void run_thread(std::size_t thread);
+  friend class RoleAgent;
 
   RunParts parts_;
-  Collector& collector_;
   Names& names_;
   std::vector<std::string> source_names_;
   Ring ring_;
@@ -59,13 +58,16 @@ class Run {
   PlanLog plans_;
   Shared shared_;
   std::unique_ptr<Intake> intake_;
-  std::vector<std::unique_ptr<ShardWorker>> workers_;
   core::Parker parker_;
-  std::latch ready_;
-  std::atomic<std::uint32_t> running_;
+  std::uint32_t thread_count_;
+  // Threads that have settled; nobody claims a block before all have.
+  std::atomic<std::uint32_t> settled_{0};
+  std::atomic<std::uint32_t> ended_{0};
   std::int64_t started_ns_ = 0;
   std::atomic<std::int64_t> ended_ns_{0};
-  std::vector<std::thread> threads_;
+  std::vector<std::unique_ptr<RoleAgent>> agents_;           // one a thread
+  std::vector<const ShardWorker*> workers_;                  // by number, set while settling
+  std::vector<std::unique_ptr<core::AgentRunner>> runners_;  // last: they use the others
 };
 
 }  // namespace weir::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 #include "core/check.h"
 
 namespace weir::engine {
@@ -92,9 +91,15 @@ void ShardWorker::cross(const Cut& cut) {
   });
   for (const Action& action : crossing->actions) {
     switch (action.kind) {
-      case Action::Kind::kCreate: create(action.build); break;
-      case Action::Kind::kRemove: remove(*action.build); break;
-      case Action::Kind::kQuery: answer(*crossing, action); break;
+      case Action::Kind::kCreate:
+        create(action.build);
+        break;
+      case Action::Kind::kRemove:
+        remove(*action.build);
+        break;
+      case Action::Kind::kQuery:
+        answer(*crossing, action);
+        break;
     }
   }
 }
@@ -155,8 +160,7 @@ void ShardWorker::answer(const Crossing& crossing, const Action& action) {
       shared_.collector.complete(crossing.ordinal, action.answer, std::move(finished));
       return;
     }
-    partials.push_back(
-        {action.build->whole_dataset ? number_ : part, synopsis->clone()});
+    partials.push_back({action.build->whole_dataset ? number_ : part, synopsis->clone()});
   }
   if (partials.empty()) return;
   shared_.collector.contribute(crossing.ordinal, action.answer, action.query->query,

@@ -74,7 +74,8 @@ class ShardWorker {
   const ShardCounts& counts() const { return counts_; }
   std::vector<Instance> take_instances();
   const std::vector<bool>& seen_streams() const { return seen_; }
-  const std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)>& rejected() const {
+  const std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)>& rejected()
+      const {
     return rejected_;
   }
   RecordPosition position() const { return cursor_.position(); }

@@ -20,18 +20,18 @@ struct Answer {
   // Echoed as they were given, JSON text ("7", "\"q1\""); empty = absent.
   std::string request_id, uid, partition;
   std::string dataset, stream, field;
-  int synopsis_id = 0;          // 0 = unknown
-  std::string synopsis;         // type name
-  std::string query;            // JSON text of the query value; empty = absent
-  std::uint64_t n = 0;          // values in the synopsis
-  std::string estimate;         // JSON text: number, boolean, array, or "null"
+  int synopsis_id = 0;   // 0 = unknown
+  std::string synopsis;  // type name
+  std::string query;     // JSON text of the query value; empty = absent
+  std::uint64_t n = 0;   // values in the synopsis
+  std::string estimate;  // JSON text: number, boolean, array, or "null"
   std::optional<double> lower, upper, confidence;
   bool exact = false;
   std::uint64_t memory_bytes = 0;
-  std::string reason;           // why estimate is null, or what an error says
+  std::string reason;  // why estimate is null, or what an error says
   Epoch epoch{};
-  RecordPosition seq{};         // records before the cut
-  Time as_of;                   // stream time of the cut
+  RecordPosition seq{};  // records before the cut
+  Time as_of;            // stream time of the cut
 
   // One line, keys and order as documented in docs/requests.md, without a newline.
   std::string to_json() const;
@@ -43,11 +43,11 @@ struct Reject {
   std::uint64_t line = 0;         // 1-based
   std::uint64_t byte_offset = 0;  // in the decompressed source
   RecordPosition record{};
-  std::string reason;             // "json", "missing", …
+  std::string reason;  // "json", "missing", …
   std::string detail;
-  std::string raw;                // its bytes, cut to 4096
-  std::uint64_t length = 0;       // before the cut
-  std::string to_json() const;    // raw as text if it is UTF-8, else "raw_base64"
+  std::string raw;              // its bytes, cut to 4096
+  std::uint64_t length = 0;     // before the cut
+  std::string to_json() const;  // raw as text if it is UTF-8, else "raw_base64"
 };
 
 struct Summary {
@@ -58,7 +58,7 @@ struct Summary {
   unsigned threads = 0;
   std::string placement;  // one line
   std::uint64_t state_bytes = 0;
-  std::string digest;     // 16 hex digits; empty unless asked for
+  std::string digest;  // 16 hex digits; empty unless asked for
   Epoch epoch{};
   std::vector<std::string> builds_without_tuples;  // "dataset/stream/field Type"
   std::string layout;
@@ -66,7 +66,9 @@ struct Summary {
   std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 
   std::uint64_t rejected_total() const;
-  double records_per_second() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }
+  double records_per_second() const {
+    return seconds > 0 ? static_cast<double>(records) / seconds : 0;
+  }
   // records = tuples + rejected and tuples = applied + late + unrouted.
   bool conserved() const;
   std::string to_json() const;

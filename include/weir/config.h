@@ -14,8 +14,8 @@ namespace weir {
 
 // How often continuous queries are answered: a duration of stream time, or a number of records.
 struct Period {
-  std::int64_t ns = 0;         // > 0: stream time
-  std::uint64_t records = 0;   // > 0: records
+  std::int64_t ns = 0;        // > 0: stream time
+  std::uint64_t records = 0;  // > 0: records
   // "60s", "500ms", "5m", "1h", "100000 records".
   static Result<Period> parse(std::string_view text);
 };
@@ -28,14 +28,15 @@ struct Config {
   // Both > 0: so many threads only parse and so many only apply, instead of `threads`.
   unsigned ingest_threads = 0;
   unsigned shard_threads = 0;
-  // "auto" (compact, one thread a core, NUMA node after NUMA node), "spread", or "none" (no pinning).
+  // "auto" (compact, one thread a core, NUMA node after NUMA node), "spread", or "none" (no
+  // pinning).
   std::string placement = "auto";
-  std::size_t block_size = 256 << 10;       // bytes, 4 KiB to 8 MiB
-  std::size_t ring_entries = 16;            // blocks in flight; a power of two
-  std::size_t max_record_bytes = 1 << 20;   // longer records are rejected
-  std::string layout = "auto";              // auto | saams | titan | ticks
-  std::string mapping_toml;                 // the text of a mapping; replaces `layout`
-  std::string mapping_name = "mapping";     // its file name, for messages
+  std::size_t block_size = 256 << 10;      // bytes, 4 KiB to 8 MiB
+  std::size_t ring_entries = 16;           // blocks in flight; a power of two
+  std::size_t max_record_bytes = 1 << 20;  // longer records are rejected
+  std::string layout = "auto";             // auto | saams | titan | ticks
+  std::string mapping_toml;                // the text of a mapping; replaces `layout`
+  std::string mapping_name = "mapping";    // its file name, for messages
   Period emit{60 * kNanosPerSecond, 0};
   bool digest = false;                      // compute Summary::digest at the end
   std::size_t max_reject_samples = 10'000;  // further rejects are counted, not reported

@@ -1,4 +1,5 @@
-// Engine: takes in tuples, keeps the synopses that requests ask for, and answers them at exact cuts.
+// Engine: takes in tuples, keeps the synopses that requests ask for, and answers them at exact
+// cuts.
 //
 //   auto engine = weir::Engine::create({.threads = 2});
 //   engine->request(R"({"op":"build","synopsis":"HyperLogLog","dataset":"D","stream":"",)"
@@ -36,7 +37,7 @@ struct FieldValue {
   double real = 0;
   std::int64_t signed_integer = 0;
   std::uint64_t unsigned_integer = 0;
-  std::string_view text;
+  std::string_view text{};
 
   static FieldValue of(std::string_view name, double v) { return {.name = name, .real = v}; }
   static FieldValue of(std::string_view name, std::int64_t v) {
@@ -61,8 +62,8 @@ struct Tuple {
 // What became of a push. Nothing is ever lost silently.
 enum class Push {
   kAccepted,
-  kFull,    // the bound on bytes in flight is reached; nothing was taken, try again
-  kClosed,  // the engine is not running, takes the other kind, or reads sources; nothing was taken
+  kFull,     // the bound on bytes in flight is reached; nothing was taken, try again
+  kClosed,   // the engine is not running, takes the other kind, or reads sources; nothing was taken
   kInvalid,  // a tuple holds NaN, an infinity or an over-long name; nothing was taken
 };
 

@@ -24,7 +24,7 @@ enum class RecordPosition : std::uint64_t {};
 enum class Epoch : std::uint64_t {};
 
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 constexpr std::underlying_type_t<Enum> raw(Enum value) {
   return static_cast<std::underlying_type_t<Enum>>(value);
 }

@@ -21,15 +21,13 @@ struct ObservedRun {
 
   // What must be the same at every number of threads, block size and chunking.
   std::string fingerprint() const {
-    std::string print = summary.digest + " epoch " + std::to_string(raw(summary.epoch)) + " hash " +
-                        std::to_string(answers_hash) + " records " +
-                        std::to_string(summary.records) + " tuples " +
-                        std::to_string(summary.tuples) + " applied " +
-                        std::to_string(summary.applied) + " unrouted " +
-                        std::to_string(summary.unrouted) + " streams " +
-                        std::to_string(summary.streams) + " datasets " +
-                        std::to_string(summary.datasets) + " state " +
-                        std::to_string(summary.state_bytes);
+    std::string print =
+        summary.digest + " epoch " + std::to_string(raw(summary.epoch)) + " hash " +
+        std::to_string(answers_hash) + " records " + std::to_string(summary.records) + " tuples " +
+        std::to_string(summary.tuples) + " applied " + std::to_string(summary.applied) +
+        " unrouted " + std::to_string(summary.unrouted) + " streams " +
+        std::to_string(summary.streams) + " datasets " + std::to_string(summary.datasets) +
+        " state " + std::to_string(summary.state_bytes);
     for (const auto& [reason, n] : summary.rejected) print += " " + reason + std::to_string(n);
     for (const auto& build : summary.builds_without_tuples) print += " unseen:" + build;
     return print;

@@ -1,0 +1,210 @@
+#include "engine/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "engine/digest.h"
+
+namespace weir::engine {
+namespace {
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::vector<std::string> names_of(const std::vector<std::unique_ptr<Source>>& sources) {
+  std::vector<std::string> names;
+  for (const auto& source : sources) names.push_back(source->name());
+  return names;
+}
+
+// The worker writes its batches once before anybody fills them, so that their pages come to lie in
+// the memory of its own NUMA group.
+void touch_batches(Ring& ring, std::uint32_t worker, std::size_t block_size) {
+  const std::size_t tuples = block_size / 64;
+  for (std::uint64_t seq = 0; seq < ring.size(); ++seq) {
+    core::Batch& batch = ring.at(Seq{seq}).batches[worker];
+    batch.tuple.reserve(tuples);
+    std::memset(batch.tuple.data(), 0, tuples * sizeof(std::uint32_t));
+    for (core::Column& column : batch.fields) {
+      column.bits.reserve(tuples);
+      std::memset(column.bits.data(), 0, tuples * sizeof(std::uint64_t));
+    }
+  }
+}
+
+}  // namespace
+
+// What one thread of the run does: parse, apply, or both.
+class RoleAgent final : public core::Agent {
+ public:
+  RoleAgent(Run& run, const core::PlacedThread& placed) : run_(run), placed_(placed) {}
+
+  std::size_t do_work() override {
+    if (!settled_) return settle();
+    // Others may still be touching the batches that a parsed block would be scattered to.
+    if (!all_settled_) {
+      all_settled_ = run_.settled_.load(std::memory_order_acquire) == run_.thread_count_;
+      if (!all_settled_) return 0;
+    }
+    // What has been parsed comes before what has not: it frees the ring, and it is warm.
+    std::size_t work = worker_ != nullptr ? worker_->do_work() : 0;
+    if (work == 0 && ingest_ != nullptr) work = ingest_->do_work();
+    if (done() && !ended_) end();
+    return work;
+  }
+  bool done() const override {
+    return settled_ && (worker_ != nullptr ? worker_->done() : ingest_->done());
+  }
+  std::string_view role_name() const override { return placed_.role(); }
+  ShardWorker* worker() { return worker_.get(); }
+
+ private:
+  // Runs on the agent's own thread, so that its state comes to lie in that thread's memory.
+  std::size_t settle() {
+    if (placed_.shard.has_value()) {
+      touch_batches(run_.ring_, *placed_.shard, run_.parts_.config.block_size);
+      worker_ = std::make_unique<ShardWorker>(run_.shared_, *placed_.shard);
+      run_.workers_[*placed_.shard] = worker_.get();
+    }
+    if (placed_.ingest.has_value()) {
+      ingest_ = std::make_unique<IngestAgent>(*run_.intake_, run_.source_names_);
+    }
+    settled_ = true;
+    run_.settled_.fetch_add(1, std::memory_order_acq_rel);
+    return 1;
+  }
+  void end() {
+    ended_ = true;
+    if (run_.ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == run_.thread_count_) {
+      run_.ended_ns_.store(now_ns(), std::memory_order_release);
+    }
+  }
+
+  Run& run_;
+  const core::PlacedThread& placed_;
+  std::unique_ptr<ShardWorker> worker_;
+  std::unique_ptr<IngestAgent> ingest_;
+  bool settled_ = false;
+  bool all_settled_ = false;
+  bool ended_ = false;
+};
+
+Run::Run(RunParts parts, Names& names, Collector& collector)
+    : parts_(std::move(parts)),
+      names_(names),
+      source_names_(names_of(parts_.sources)),
+      ring_(parts_.config.ring_entries, parts_.routes->workers),
+      splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
+                                            .max_record_bytes = parts_.config.max_record_bytes}),
+      plans_(names, *parts_.routes),
+      shared_{ring_,
+              names,
+              *parts_.routes,
+              plans_,
+              collector,
+              std::move(parts_.requests),
+              parts_.config.emit,
+              source_names_,
+              parts_.config.max_reject_samples},
+      intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_,
+                                       std::move(parts_.intake))),
+      thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
+      started_ns_(now_ns()),
+      workers_(parts_.routes->workers) {
+  const std::size_t fields = names.fields()->names.size();
+  for (std::uint64_t seq = 0; seq < ring_.size(); ++seq) {
+    Entry& entry = ring_.at(Seq{seq});
+    entry.batches.resize(parts_.routes->workers);
+    for (core::Batch& batch : entry.batches) batch.fields.resize(fields);
+  }
+  for (const core::PlacedThread& placed : parts_.placement.threads) {
+    agents_.push_back(std::make_unique<RoleAgent>(*this, placed));
+  }
+  for (std::size_t thread = 0; thread < agents_.size(); ++thread) {
+    runners_.push_back(std::make_unique<core::AgentRunner>(*agents_[thread], parker_,
+                                                           parts_.placement.threads[thread]));
+  }
+}
+
+Run::~Run() {
+  intake_->interrupt();
+  join();
+}
+
+Progress Run::progress() const {
+  Progress progress;
+  if (settled_.load(std::memory_order_acquire) == thread_count_) {
+    const HeaderCounts& headers = workers_.front()->header_counts();
+    progress.records = headers.records.load(std::memory_order_relaxed);
+    progress.tuples = headers.tuples.load(std::memory_order_relaxed);
+    progress.rejected = headers.rejected.load(std::memory_order_relaxed);
+    progress.bytes = headers.bytes.load(std::memory_order_relaxed);
+  }
+  progress.position = splitter_.position();
+  progress.total = splitter_.total();
+  const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);
+  progress.done = ended != 0;
+  progress.seconds = static_cast<double>((progress.done ? ended : now_ns()) - started_ns_) * 1e-9;
+  return progress;
+}
+
+void Run::join() {
+  for (auto& runner : runners_) runner->join();
+}
+
+Summary Run::summarize() {
+  const Progress progress = this->progress();
+  Summary summary;
+  summary.records = progress.records;
+  summary.tuples = progress.tuples;
+  summary.bytes = progress.bytes;
+  summary.seconds = progress.seconds;
+  summary.threads = static_cast<unsigned>(parts_.placement.threads.size());
+  summary.placement = parts_.placement.summary;
+  summary.epoch = plans_.current()->epoch;
+  if (const auto layout = intake_->detected()) summary.layout = layout->name();
+
+  const auto& rejected = workers_.front()->rejected();
+  for (std::size_t reason = 0; reason < rejected.size(); ++reason) {
+    if (rejected[reason] == 0) continue;
+    summary.rejected[core::reason_name(static_cast<core::Reason>(reason))] = rejected[reason];
+  }
+  std::vector<std::vector<Instance>> instances;
+  std::vector<bool> dataset_seen;
+  for (const auto& agent : agents_) {
+    ShardWorker* worker = agent->worker();
+    if (worker == nullptr) continue;
+    summary.applied += worker->counts().applied;
+    summary.unrouted += worker->counts().unrouted;
+    for (std::uint32_t id = 0; id < worker->seen_streams().size(); ++id) {
+      if (!worker->seen_streams()[id]) continue;
+      ++summary.streams;
+      const std::uint32_t dataset = raw(names_.keys().key(StreamId{id}).dataset_id);
+      if (dataset >= dataset_seen.size()) dataset_seen.resize(dataset + 1);
+      dataset_seen[dataset] = true;
+    }
+    instances.push_back(worker->take_instances());
+  }
+  summary.datasets =
+      static_cast<std::uint64_t>(std::count(dataset_seen.begin(), dataset_seen.end(), true));
+
+  const std::vector<Standing> standing = merge_workers(std::move(instances), summary.threads);
+  for (const Standing& one : standing) {
+    summary.state_bytes += one.synopsis->memory_bytes();
+    if (one.synopsis->n() > 0) continue;
+    const Request& request = *one.build->request;
+    summary.builds_without_tuples.push_back(request.dataset + "/" +
+                                            (request.stream.empty() ? "*" : request.stream) + "/" +
+                                            request.field + " " + one.build->type->name);
+  }
+  if (parts_.config.digest) {
+    summary.digest = digest_of(standing, {summary.applied, 0, summary.unrouted}, summary.threads);
+  }
+  return summary;
+}
+
+}  // namespace weir::engine
