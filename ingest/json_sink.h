@@ -19,7 +19,7 @@ namespace weir::ingest {
 struct JsonSink {
   struct Column {
     std::uint64_t* bits = nullptr;
-    core::Kind* kinds = nullptr;  // null while all are kNumber
+    core::Kind* kinds = nullptr;  // null while all are kNumber, which is also what is to come
     core::Column* whole = nullptr;
   };
   std::uint32_t* record = nullptr;
@@ -29,6 +29,7 @@ struct JsonSink {
   std::uint32_t tuples = 0;
   std::size_t capacity = 0;
   std::vector<Column> columns;
+  std::vector<std::uint64_t*> bits;  // of the columns
   core::Array<char>* text = nullptr;
 
   // REQUIRES: `out` was reset. `most` is a bound on the tuples to come.
@@ -44,9 +45,11 @@ struct JsonSink {
     capacity = most;
     text = &out.text;
     columns.resize(out.fields.size());
+    bits.resize(out.fields.size());
     for (std::size_t i = 0; i < columns.size(); ++i) {
       out.fields[i].bits.resize(most);
-      columns[i] = {out.fields[i].bits.data(), nullptr, &out.fields[i]};
+      bits[i] = out.fields[i].bits.data();
+      columns[i] = {bits[i], nullptr, &out.fields[i]};
     }
   }
   void close(core::Columns& out) const {
@@ -66,7 +69,7 @@ struct JsonSink {
     if (value.kind != core::Kind::kNumber && column.kinds == nullptr) {
       column.whole->kinds.resize(capacity);
       column.kinds = column.whole->kinds.data();
-      std::memset(column.kinds, static_cast<int>(core::Kind::kNumber), tuples);
+      std::memset(column.kinds, static_cast<int>(core::Kind::kNumber), capacity);
     }
     if (column.kinds != nullptr) column.kinds[tuples] = value.kind;
   }

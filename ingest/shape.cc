@@ -42,7 +42,30 @@ std::size_t longest(ShapeOp op) {
   }
 }
 
+constexpr KernelConstants make_constants() {
+  KernelConstants c{};
+  for (int i = 0; i < 32; ++i) {
+    c.quote[i] = '"';
+    c.backslash[i] = '\\';
+    c.blank[i] = 0x20;
+    // Still above 0x80, which shuffles in a zero, when `close` takes one away.
+    c.align[i] = static_cast<std::uint8_t>(i < 16 ? 0xF0 : i - 16);
+  }
+  for (int i = 0; i < 16; ++i) {
+    c.zero[i] = '0';
+    c.nine[i] = 9;
+    c.dot[i] = '.';
+    c.tens[i] = i % 2 == 0 ? 10 : 1;
+    c.hundreds[i] = i % 4 == 0 ? 100 : i % 4 == 2 ? 1 : 0;
+    c.ten_thousands[i] = i % 4 == 0 ? 0x10 : i % 4 == 1 ? 0x27 : i % 4 == 2 ? 1 : 0;
+    for (int gap = 2; gap < 16; ++gap) c.close[gap][i] = i <= 16 - gap ? 0xFF : 0;
+  }
+  return c;
+}
+
 }  // namespace
+
+const KernelConstants kKernelConstants = make_constants();
 
 // The record is valid JSON already; what is looked for here are the borders of its values.
 bool Shape::learn(std::string_view line, const JsonLayout& layout) {
@@ -188,9 +211,8 @@ void Shape::emit(std::vector<Segment>& program, std::string_view literal, ShapeO
                  std::uint16_t column) {
   do {
     Segment segment;
-    segment.length = static_cast<std::uint32_t>(std::min(literal.size(), kSegmentBytes));
-    segment.mask =
-        segment.length == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << segment.length) - 1;
+    segment.length = std::min(literal.size(), kSegmentBytes);
+    std::memset(segment.used, 0xFF, segment.length);
     std::memcpy(segment.literal, literal.data(), segment.length);
     literal.remove_prefix(segment.length);
     segment.op = literal.empty() ? op : ShapeOp::kContinue;

@@ -58,10 +58,10 @@ inline constexpr std::size_t kLongestNumber = 48;
 
 // A literal and the value behind it.
 struct alignas(kSegmentBytes) Segment {
-  char literal[kSegmentBytes] = {};
-  std::uint64_t mask = 0;  // a bit for each byte of the literal
-  std::uint32_t length = 0;
-  std::uint16_t column = 0;
+  std::uint8_t literal[kSegmentBytes] = {};
+  std::uint8_t used[kSegmentBytes] = {};  // 0xFF for each byte of the literal
+  std::size_t length = 0;
+  std::uint32_t column = 0;
   ShapeOp op = ShapeOp::kContinue;
 };
 
@@ -153,7 +153,23 @@ struct ShapeRun {
   std::uint32_t records = 0;
   std::uint32_t newlines = 0;
   std::uint32_t stop_newlines = 0;  // stop at this count
+  bool stopped = false;             // at a record that is in no shape
 };
+
+// What the kernels load. Not visible to the compiler as constants, which it would build anew in
+// registers for every record.
+struct alignas(64) KernelConstants {
+  std::uint8_t quote[32], backslash[32];
+  std::int8_t blank[32];
+  std::uint8_t zero[16], nine[16], dot[16];
+  std::uint8_t tens[16], hundreds[16], ten_thousands[16];
+  // Loaded at offset n: 16 - n bytes that shuffle in zeros, then 0 … n - 1.
+  std::uint8_t align[32];
+  // By gap, the characters of the point and the fraction (0: none): -1 for the places before the
+  // fraction, which closes up the point.
+  std::uint8_t close[16][16];
+};
+extern const KernelConstants kKernelConstants;
 
 // Takes records until one is in no shape, or `limit` or `stop_newlines` is reached. Dispatched to
 // the best target once per call.

@@ -11,6 +11,7 @@
 // Highway's include order matters: foreach_target first.
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -24,22 +25,6 @@
 namespace weir::ingest {
 namespace shape_parts {
 
-// Loaded at offset n: 16 - n bytes that shuffle in zeros, then 0 … n - 1.
-alignas(32) inline constexpr std::uint8_t kAlign[32] = {
-    0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0, 0xF0,
-    0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15};
-
-// By gap = characters of the point and the fraction (0: none): -1 for the places before the
-// fraction, which closes up the point.
-struct Gaps {
-  std::int8_t shift[16][16];
-  constexpr Gaps() : shift() {
-    for (int gap = 2; gap < 16; ++gap) {
-      for (int i = 0; i <= 16 - gap; ++i) shift[gap][i] = -1;
-    }
-  }
-};
-alignas(64) inline constexpr Gaps kGaps{};
 inline constexpr double kPowerOfGap[16] = {1e0, 1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,
                                            1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
 
@@ -67,24 +52,20 @@ inline std::size_t number_text(const char* p) {
   return 0;
 }
 
-// "HH:MM:SS[.f]" up to its quote. 0: not one.
-inline std::size_t clock_text(const char* p, std::int64_t& nanos) {
-  constexpr std::int64_t kScale[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
-                                     10'000,        1'000,       100,        10};
-  std::uint64_t pairs = 0;
-  if (!three_pairs(p, ':', pairs)) return 0;
-  const std::uint32_t hour = pair_at(pairs, 0), minute = pair_at(pairs, 3),
-                      second = pair_at(pairs, 6);
-  if (hour > 23 || minute > 59 || second > 59) return 0;
-  nanos = std::int64_t{hour * 3600 + minute * 60 + second} * kNanosPerSecond;
-  if (p[8] != '.') return 8;
-  const std::uint64_t front = load8(p + 9);
+// Of a fraction of n digits, in nanoseconds.
+inline constexpr std::int64_t kScale[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000,
+                                          100'000,       10'000,      1'000,      100,
+                                          10};
+
+// ".f" behind a clock: its length, 0 if it is none.
+[[gnu::noinline]] inline std::size_t clock_fraction(const char* p, std::int64_t& nanos) {
+  const std::uint64_t front = load8(p + 1);
   const unsigned n = leading_digits(front);
   if (n == 0) return 0;
-  nanos += static_cast<std::int64_t>(digits_value(front, n)) * kScale[n];
-  if (n < 8 || !is_digit(p[17])) return 9 + n;
-  nanos += p[17] - '0';
-  return 18;
+  nanos = static_cast<std::int64_t>(digits_value(front, n)) * kScale[n];
+  if (n < 8 || !is_digit(p[9])) return 1 + n;
+  nanos += p[9] - '0';
+  return 10;
 }
 
 struct Text {
@@ -100,14 +81,23 @@ struct Odd {
   Text text;
 };
 
-// What the values of one record came to.
-struct Found {
-  Text stream{nullptr, 0}, dataset{nullptr, 0}, date{nullptr, 0}, time{nullptr, 0};
-  std::int64_t day = 0;
-  std::int64_t nanos = 0;  // added to `day`
-  std::uint32_t odds = 0;
+// The parts of a record that most layouts do not have.
+struct Rare {
+  Text dataset{nullptr, 0}, date{nullptr, 0}, time{nullptr, 0};
+  std::size_t odds = 0;
   Odd odd[64];
 };
+
+// Epochs of this century (until 2100) are plausible whatever the unit; others ask times.h.
+inline bool epoch(std::int64_t value, bool millis, std::int64_t& nanos) {
+  constexpr std::uint64_t kSeconds = 4'102'444'800, kFirstMillis = 100'000'000'000;
+  const auto count = static_cast<std::uint64_t>(value);
+  if (count <= kSeconds * 1000 && (millis || count >= kFirstMillis)) {
+    nanos = value * 1'000'000;
+    return true;
+  }
+  return epoch_to_nanos(value, millis ? EpochUnit::kMillis : EpochUnit::kAuto, nanos);
+}
 
 }  // namespace shape_parts
 }  // namespace weir::ingest
@@ -117,7 +107,7 @@ HWY_BEFORE_NAMESPACE();
 namespace weir::ingest {
 namespace HWY_NAMESPACE {
 
-using shape_parts::Found;
+using shape_parts::Rare;
 using shape_parts::Plain;
 using shape_parts::Text;
 
@@ -126,59 +116,72 @@ inline constexpr std::size_t kNotPlain = ~std::size_t{0};
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_AVX3
-template <class Mask>
-HWY_INLINE std::uint64_t bits_of(Mask mask) {
-  return static_cast<std::uint64_t>(mask.raw);
-}
-#else
-HWY_INLINE std::uint64_t bits_of(hn::Mask128<std::uint8_t> mask) {
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(mask.raw));
-}
-HWY_INLINE std::uint64_t bits_of(hn::Mask128<std::int8_t> mask) {
-  return static_cast<std::uint32_t>(_mm_movemask_epi8(mask.raw));
-}
-#if HWY_TARGET == HWY_AVX2
-HWY_INLINE std::uint64_t bits_of(hn::Mask256<std::uint8_t> mask) {
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(mask.raw));
-}
-HWY_INLINE std::uint64_t bits_of(hn::Mask256<std::int8_t> mask) {
-  return static_cast<std::uint32_t>(_mm256_movemask_epi8(mask.raw));
-}
-#endif
-#endif
-
 HWY_INLINE const std::uint8_t* bytes(const char* p) {
   return reinterpret_cast<const std::uint8_t*>(p);
 }
+// In the widest registers that still give a bit mask in one instruction. On AVX-512 that is the
+// instruction of AVX2: compares into mask registers take two more cycles to reach a general one,
+// and the next byte to look at hangs on them.
+#if HWY_TARGET == HWY_SSE4
+constexpr std::size_t kTextLanes = 16;
+HWY_INLINE std::uint32_t mask_of(hn::Vec128<std::uint8_t> v) {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(v.raw));
+}
+HWY_INLINE std::uint32_t equal(hn::Vec128<std::uint8_t> a, hn::Vec128<std::uint8_t> b) {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(a.raw, b.raw)));
+}
+HWY_INLINE std::uint32_t below(hn::Vec128<std::uint8_t> a, hn::Vec128<std::uint8_t> b) {
+  return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpgt_epi8(b.raw, a.raw)));
+}
+#else
+constexpr std::size_t kTextLanes = 32;
+HWY_INLINE std::uint32_t equal(hn::Vec256<std::uint8_t> a, hn::Vec256<std::uint8_t> b) {
+  return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(a.raw, b.raw)));
+}
+#endif
 
 // REQUIRES: 64 readable bytes at `p`.
 HWY_INLINE bool literal_matches(const char* p, const Segment& segment) {
-  const hn::CappedTag<std::uint8_t, kSegmentBytes> d;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  std::uint64_t equal = 0;
-  for (std::size_t i = 0; i < kSegmentBytes; i += kLanes) {
-    if (i != 0 && i >= segment.length) break;
-    const auto same = hn::Eq(hn::LoadU(d, bytes(p + i)), hn::Load(d, bytes(segment.literal + i)));
-    equal |= bits_of(same) << i;
+#if HWY_TARGET == HWY_SSE4
+  const hn::Full128<std::uint8_t> d;
+  for (std::size_t i = 0; i < segment.length; i += 16) {
+    const auto differs = hn::Xor(hn::LoadU(d, bytes(p + i)), hn::Load(d, segment.literal + i));
+    if (HWY_UNLIKELY(_mm_testz_si128(differs.raw, hn::Load(d, segment.used + i).raw) == 0)) {
+      return false;
+    }
   }
-  return (~equal & segment.mask) == 0;
+  return true;
+#else
+  const hn::Full256<std::uint8_t> d;
+  const auto front = hn::Xor(hn::LoadU(d, bytes(p)), hn::Load(d, segment.literal));
+  if (HWY_UNLIKELY(_mm256_testz_si256(front.raw, hn::Load(d, segment.used).raw) == 0)) return false;
+  if (segment.length <= 32) return true;
+  const auto back = hn::Xor(hn::LoadU(d, bytes(p + 32)), hn::Load(d, segment.literal + 32));
+  return HWY_LIKELY(_mm256_testz_si256(back.raw, hn::Load(d, segment.used + 32).raw) != 0);
+#endif
 }
 
 // Length of a plain string up to its quote. REQUIRES: kLongestText + 64 readable bytes at `p`.
 HWY_INLINE std::size_t text_length(const char* p) {
-  const hn::CappedTag<std::uint8_t, 32> d;
-  const hn::RebindToSigned<decltype(d)> ds;
-  constexpr std::size_t kLanes = hn::MaxLanes(d);
-  for (std::size_t i = 0; i < kLongestText; i += kLanes) {
+  const hn::FixedTag<std::uint8_t, kTextLanes> d;
+  const hn::FixedTag<std::int8_t, kTextLanes> ds;
+  const auto quote = hn::Load(d, kKernelConstants.quote);
+  const auto backslash = hn::Load(d, kKernelConstants.backslash);
+  const auto blank = hn::Load(ds, kKernelConstants.blank);
+  for (std::size_t i = 0; i < kLongestText; i += kTextLanes) {
     const auto v = hn::LoadU(d, bytes(p + i));
-    const std::uint64_t quotes = bits_of(hn::Eq(v, hn::Set(d, '"')));
+#if HWY_TARGET == HWY_SSE4
+    const auto bad = _mm_or_si128(_mm_cmpgt_epi8(blank.raw, v.raw), _mm_cmpeq_epi8(v.raw, backslash.raw));
+    const auto others = static_cast<std::uint32_t>(_mm_movemask_epi8(bad));
+#else
     // As signed numbers control characters and everything from 0x80 on are below a blank.
-    const std::uint64_t others = bits_of(hn::Lt(hn::BitCast(ds, v), hn::Set(ds, 0x20))) |
-                                 bits_of(hn::Eq(v, hn::Set(d, '\\')));
+    const auto bad = _mm256_or_si256(_mm256_cmpgt_epi8(blank.raw, v.raw), _mm256_cmpeq_epi8(v.raw, backslash.raw));
+    const auto others = static_cast<std::uint32_t>(_mm256_movemask_epi8(bad));
+#endif
+    const std::uint32_t quotes = equal(v, quote);
     if (HWY_LIKELY(quotes != 0)) {
       if (HWY_UNLIKELY((others & (quotes ^ (quotes - 1))) != 0)) return kNotPlain;
-      return i + static_cast<std::size_t>(std::countr_zero(quotes));
+      return i + static_cast<std::uint32_t>(std::countr_zero(quotes));
     }
     if (others != 0) return kNotPlain;
   }
@@ -186,22 +189,30 @@ HWY_INLINE std::size_t text_length(const char* p) {
 }
 
 // Where the parts of a plain decimal of at most 15 characters end. False: ask number_text().
-HWY_INLINE bool number_borders(const char* p, hn::Vec128<std::uint8_t>& digits, Plain& out) {
+HWY_INLINE bool number_borders(const char* p, __m128i& digits, Plain& out) {
   const hn::Full128<std::uint8_t> d;
-  const auto v = hn::LoadU(d, bytes(p));
-  const auto raised = hn::Sub(v, hn::Set(d, '0'));
-  const auto is_digit_mask = hn::Eq(hn::Min(raised, hn::Set(d, 9)), raised);
-  const auto digit_bits = static_cast<std::uint32_t>(bits_of(is_digit_mask));
-  const auto dot_bits = static_cast<std::uint32_t>(bits_of(hn::Eq(v, hn::Set(d, '.'))));
-  const std::uint32_t sign = *p == '-';
-  const std::uint32_t others = (digit_bits | sign) ^ 0x1FFFF;
+  const __m128i v = hn::LoadU(d, bytes(p)).raw;
+  const __m128i raised = _mm_sub_epi8(v, hn::Load(d, kKernelConstants.zero).raw);
+  const __m128i is_digit_mask =
+      _mm_cmpeq_epi8(_mm_min_epu8(raised, hn::Load(d, kKernelConstants.nine).raw), raised);
+  const auto digit_bits = static_cast<std::uint32_t>(_mm_movemask_epi8(is_digit_mask));
+  const auto dot_bits = static_cast<std::uint32_t>(
+      _mm_movemask_epi8(_mm_cmpeq_epi8(v, hn::Load(d, kKernelConstants.dot).raw)));
+  const std::uint64_t sign = *p == '-';
+  const std::uint32_t others = (digit_bits | static_cast<std::uint32_t>(sign)) ^ 0x1FFFF;
   const std::uint32_t dot = others & (0 - others) & dot_bits;
   const auto whole = static_cast<std::uint32_t>(std::countr_zero(others));
   const auto length = static_cast<std::uint32_t>(std::countr_zero(others ^ dot));
   const std::uint32_t gap = length - whole;
-  const bool leading_zero = (p[sign] == '0') & (whole > sign + 1);
-  if (HWY_UNLIKELY((whole <= sign) | (gap == 1) | (length > 15) | leading_zero)) return false;
-  digits = hn::IfThenElseZero(is_digit_mask, raised);
+  // The first two digits: "00" to "09" are none of JSON's.
+  std::uint16_t two;
+  std::memcpy(&two, p + sign, 2);
+  two = static_cast<std::uint16_t>(two << 8 | two >> 8);
+  if (HWY_UNLIKELY(static_cast<std::uint16_t>(two - 0x3030) <= 9)) return false;
+  if (HWY_UNLIKELY(whole == sign)) return false;
+  if (HWY_UNLIKELY(gap == 1)) return false;
+  if (HWY_UNLIKELY(length > 15)) return false;
+  digits = _mm_and_si128(raised, is_digit_mask);
   out.length = length;
   out.gap = gap;
   out.negative = sign != 0;
@@ -210,18 +221,15 @@ HWY_INLINE bool number_borders(const char* p, hn::Vec128<std::uint8_t>& digits, 
 
 HWY_INLINE bool plain_number(const char* p, Plain& out) {
   const hn::Full128<std::uint8_t> d;
-  hn::Vec128<std::uint8_t> digits;
+  __m128i digits;
   if (HWY_UNLIKELY(!number_borders(p, digits, out))) return false;
-  const auto align = hn::LoadU(d, shape_parts::kAlign + out.length);
-  const auto close =
-      hn::Load(d, reinterpret_cast<const std::uint8_t*>(shape_parts::kGaps.shift[out.gap]));
-  const __m128i x = hn::TableLookupBytesOr0(digits, hn::Add(align, close)).raw;
-  const __m128i tens = _mm_set1_epi16(0x010A);
-  const __m128i hundreds = _mm_set1_epi32(0x00010064);
-  const __m128i ten_thousands = _mm_set1_epi32(0x00012710);
-  const __m128i twos = _mm_maddubs_epi16(x, tens);
-  const __m128i fours = _mm_madd_epi16(twos, hundreds);
-  const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), ten_thousands);
+  const auto align = hn::LoadU(d, kKernelConstants.align + out.length);
+  const auto close = hn::Load(d, kKernelConstants.close[out.gap]);
+  const __m128i x = _mm_shuffle_epi8(digits, hn::Add(align, close).raw);
+  const __m128i twos = _mm_maddubs_epi16(x, hn::Load(d, kKernelConstants.tens).raw);
+  const __m128i fours = _mm_madd_epi16(twos, hn::Load(d, kKernelConstants.hundreds).raw);
+  const __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours),
+                                        hn::Load(d, kKernelConstants.ten_thousands).raw);
   const auto halves = static_cast<std::uint64_t>(_mm_cvtsi128_si64(eights));
   out.mantissa = (halves & 0xFFFFFFFF) * 100'000'000 + (halves >> 32);
   return true;
@@ -229,7 +237,7 @@ HWY_INLINE bool plain_number(const char* p, Plain& out) {
 
 // Length of a plain number, or 0: ask number_text().
 HWY_INLINE std::size_t plain_number_length(const char* p) {
-  hn::Vec128<std::uint8_t> digits;
+  __m128i digits;
   Plain plain;
   return HWY_LIKELY(number_borders(p, digits, plain)) ? plain.length : 0;
 }
@@ -284,214 +292,290 @@ inline std::size_t plain_number_length(const char* p) {
 
 #endif
 
-// Any number to column `column` of the tuple to come. Moves `p` behind it. False: no number.
-HWY_INLINE bool take_number(const char*& p, std::uint16_t column, JsonSink& sink,
-                            std::uint32_t tuple, Found& found) {
-  Plain plain;
-  JsonSink::Column& into = sink.columns[column];
-  if (HWY_LIKELY(plain_number(p, plain))) {
-    into.bits[tuple] = std::bit_cast<std::uint64_t>(plain.value());
-    p += plain.length;
-    if (HWY_UNLIKELY(into.kinds != nullptr)) into.kinds[tuple] = core::Kind::kNumber;
-    return true;
-  }
-  const std::size_t length = shape_parts::number_text(p);
-  core::Value value;
-  if (parse_json_number({p, length}, value) != NumberOutcome::kOk) return false;
-  p += length;
-  found.odd[found.odds++] = {column, value, {nullptr, 0}};
-  return true;
-}
-
 // Verifies any number and gives its length; 0: no number.
+HWY_NOINLINE std::size_t odd_number(const char* p, core::Value& value) {
+  const std::size_t length = shape_parts::number_text(p);
+  return parse_json_number({p, length}, value) == NumberOutcome::kOk ? length : 0;
+}
 HWY_INLINE std::size_t number_length(const char* p) {
   const std::size_t plain = plain_number_length(p);
   if (HWY_LIKELY(plain != 0)) return plain;
-  const std::size_t length = shape_parts::number_text(p);
   core::Value value;
-  return parse_json_number({p, length}, value) == NumberOutcome::kOk ? length : 0;
+  return odd_number(p, value);
 }
 
-// An integer of milliseconds, or (kEpoch) any epoch.
-HWY_INLINE bool take_epoch(const char*& p, bool millis, Found& found) {
-  Plain plain;
-  if (HWY_LIKELY(plain_number(p, plain) && plain.gap == 0)) {
-    p += plain.length;
-    return epoch_to_nanos(plain.whole(), millis ? EpochUnit::kMillis : EpochUnit::kAuto,
-                          found.nanos);
-  }
-  if (millis) return false;
+// Any epoch that is no plain integer. 0: none.
+HWY_NOINLINE std::size_t odd_epoch(const char* p, std::int64_t& nanos) {
   const std::size_t length = number_length(p);
-  if (length == 0 || !JsonClock::timestamp({p, length}, false, found.nanos)) return false;
-  p += length;
+  return length != 0 && JsonClock::timestamp({p, length}, false, nanos) ? length : 0;
+}
+
+// What to try next for a record that `program` did not take: the general program of the same shape,
+// then those of the others. Null: none is left.
+HWY_NOINLINE const Segment* next_program(ShapeSet& set, std::size_t& index, bool was_predicted,
+                                         std::size_t& tried) {
+  if (was_predicted) return set.shapes[index].general().data();
+  if (tried == set.shapes.size()) return nullptr;
+  index = tried == set.current ? tried + 1 : tried;
+  if (index >= set.shapes.size()) return nullptr;
+  tried = index + 1;
+  return set.shapes[index].general().data();
+}
+
+// What is left to do of a record when its values stand. False: its time is wrong.
+HWY_NOINLINE bool finish_record(ShapeSet& set, Shape& shape, bool predicted, JsonClock& clock,
+                                const Rare& rare, DatasetId& dataset, std::int64_t day,
+                                std::int64_t& nanos) {
+  if (shape.how() == JsonTime::kFormat &&
+      !clock.format(rare.date.view(), rare.time.view(), nanos)) {
+    return false;
+  }
+  if (predicted || !shape.predictable()) return true;
+  // Of other shapes than the current one no prediction was tried.
+  if (shape.use_predicted() && &shape == &set.shapes[set.current]) shape.mispredicted();
+  if (rare.dataset.length != 0) {
+    dataset = set.keys.dataset(rare.dataset.data, rare.dataset.length);
+  }
+  shape.observe(rare.dataset.view(), dataset, rare.date.view(), day);
   return true;
 }
 
-// Runs `program` over the record at `p`: the byte behind it, or null if it has another shape.
-HWY_INLINE const char* run_program(const Segment* segment, const char* p, JsonSink& sink,
-                                   std::uint32_t tuple, Found& found) {
-  const auto take_text = [&p](Text& into) {
-    const std::size_t length = text_length(p);
-    if (HWY_UNLIKELY(length == kNotPlain)) return false;
-    into = {p, length};
-    p += length;
-    return true;
-  };
-  const auto take_number_text = [&p](Text& into) {
-    const std::size_t length = number_length(p);
-    into = {p, length};
-    p += length;
-    return length != 0;
-  };
-  for (;; ++segment) {
-    if (HWY_UNLIKELY(!literal_matches(p, *segment))) return nullptr;
-    p += segment->length;
-    switch (segment->op) {
-      case ShapeOp::kContinue:
-        break;
-      case ShapeOp::kStream:
-        if (!take_text(found.stream) || found.stream.length == 0) return nullptr;
-        break;
-      case ShapeOp::kStreamNumber:
-        if (!take_number_text(found.stream)) return nullptr;
-        break;
-      case ShapeOp::kDataset:
-        if (!take_text(found.dataset) || found.dataset.length == 0) return nullptr;
-        break;
-      case ShapeOp::kDatasetNumber:
-        if (!take_number_text(found.dataset)) return nullptr;
-        break;
-      case ShapeOp::kDate: {
-        std::int64_t days = 0;
-        found.date = {p, 10};
-        if (!parse_us_date(found.date.view(), days)) return nullptr;
-        found.day = days * (86'400 * kNanosPerSecond);
-        p += 10;
-        break;
-      }
-      case ShapeOp::kClock: {
-        const std::size_t length = shape_parts::clock_text(p, found.nanos);
-        if (HWY_UNLIKELY(length == 0)) return nullptr;
-        p += length;
-        break;
-      }
-      case ShapeOp::kMillis:
-        if (HWY_UNLIKELY(!take_epoch(p, true, found))) return nullptr;
-        break;
-      case ShapeOp::kEpoch:
-        if (HWY_UNLIKELY(!take_epoch(p, false, found))) return nullptr;
-        break;
-      case ShapeOp::kStamp:
-        if (!take_text(found.time)) return nullptr;
-        if (!JsonClock::timestamp(found.time.view(), true, found.nanos)) return nullptr;
-        break;
-      case ShapeOp::kFormatDate:
-        if (!take_text(found.date)) return nullptr;
-        break;
-      case ShapeOp::kFormatTime:
-        if (!take_text(found.time)) return nullptr;
-        break;
-      case ShapeOp::kFormatDateNumber:
-        if (!take_number_text(found.date)) return nullptr;
-        break;
-      case ShapeOp::kFormatTimeNumber:
-        if (!take_number_text(found.time)) return nullptr;
-        break;
-      case ShapeOp::kNumber:
-        if (HWY_UNLIKELY(!take_number(p, segment->column, sink, tuple, found))) return nullptr;
-        break;
-      case ShapeOp::kText: {
-        shape_parts::Odd& odd = found.odd[found.odds];
-        if (!take_text(odd.text)) return nullptr;
-        odd.column = segment->column;
-        odd.value.kind = core::Kind::kText;
-        ++found.odds;
-        break;
-      }
-      case ShapeOp::kSkipNumber: {
-        const std::size_t length = number_length(p);
-        if (HWY_UNLIKELY(length == 0)) return nullptr;
-        p += length;
-        break;
-      }
-      case ShapeOp::kSkipText: {
-        Text skipped;
-        if (!take_text(skipped)) return nullptr;
-        break;
-      }
-      case ShapeOp::kSkipBoolean:
-        if (std::memcmp(p, "true", 4) == 0) {
-          p += 4;
-        } else if (std::memcmp(p, "false", 5) == 0) {
-          p += 5;
-        } else {
-          return nullptr;
-        }
-        break;
-      case ShapeOp::kEnd:
-        return p;
+// Puts down what is not a plain number of a record that is known to be good.
+HWY_NOINLINE void put_rest(JsonSink& sink, std::uint32_t tuple, const Shape& shape,
+                           const Rare& rare) {
+  sink.tuples = tuple;
+  for (std::size_t i = 0; i < rare.odds; ++i) {
+    const shape_parts::Odd& odd = rare.odd[i];
+    if (odd.value.kind == core::Kind::kText) {
+      sink.put_text(odd.column, odd.text.view());
+    } else {
+      sink.put(odd.column, odd.value);
     }
   }
-}
-
-// The record at `p` by `shape`: the byte behind it, or null. Its time is found.day + found.nanos.
-HWY_INLINE const char* take_record(ShapeSet& set, Shape& shape, const char* p, JsonSink& sink,
-                                   JsonClock& clock, Found& found, DatasetId& dataset) {
-  const auto attempt = [&](const Segment* program) -> const char* {
-    found.odds = 0;
-    found.nanos = 0;
-    const char* const end = run_program(program, p, sink, sink.tuples, found);
-    if (end == nullptr || shape.how() != JsonTime::kFormat) return end;
-    return clock.format(found.date.view(), found.time.view(), found.nanos) ? end : nullptr;
-  };
-  if (HWY_LIKELY(shape.use_predicted())) {
-    found.day = shape.predicted_day();
-    dataset = shape.predicted_dataset();
-    const char* const end = attempt(shape.predicted().data());
-    if (HWY_LIKELY(end != nullptr)) return end;
-  }
-  found.day = shape.no_time();
-  found.dataset = {nullptr, 0};
-  const char* const end = attempt(shape.general().data());
-  if (end == nullptr) return nullptr;
-  if (shape.use_predicted()) shape.mispredicted();
-  dataset = found.dataset.length != 0 ? set.keys.dataset(found.dataset.data, found.dataset.length)
-                                      : set.constant_dataset;
-  shape.observe(found.dataset.view(), dataset, found.date.view(), found.day);
-  return end;
+  for (const std::uint16_t column : shape.missing()) sink.put(column, {});
 }
 
 void run_all(ShapeSet& set, JsonSink& sink, JsonClock& clock, ShapeRun& run) {
-  Found found;
-  while (run.at < run.limit && run.newlines < run.stop_newlines) {
-    DatasetId dataset{};
-    const char* end =
-        take_record(set, set.shapes[set.current], run.at, sink, clock, found, dataset);
-    if (HWY_UNLIKELY(end == nullptr)) {
-      for (std::size_t i = 0; i < set.shapes.size() && end == nullptr; ++i) {
-        if (i == set.current) continue;
-        end = take_record(set, set.shapes[i], run.at, sink, clock, found, dataset);
-        if (end != nullptr) set.current = i;
+  Rare rare;
+  const char* at = run.at;
+  const char* const limit = run.limit;
+  const std::uint32_t first_tuple = sink.tuples;
+  const std::uint32_t end_tuple = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      std::uint64_t{first_tuple} + (run.stop_newlines - run.newlines), 0xFFFFFFFF));
+  std::uint32_t tuple = first_tuple;
+  // Locals, so that the stores to columns cannot be taken for changes of them.
+  StreamId* const stream_column = sink.stream;
+  std::int64_t* const time_column = sink.time;
+  std::uint64_t* const* const columns = sink.bits.data();
+
+  while (at < limit && tuple != end_tuple) {
+    // Once for each stretch of records of one shape and one prediction.
+    std::size_t index = set.current, tried = 0;
+    Shape* shape = &set.shapes[index];
+    bool predicted = shape->use_predicted();
+    const Segment* const hot = predicted ? shape->predicted().data() : shape->general().data();
+    const std::int64_t hot_day = predicted ? shape->predicted_day() : shape->no_time();
+    const DatasetId hot_dataset = predicted ? shape->predicted_dataset() : set.constant_dataset;
+    bool last = false;  // of the stretch
+    // Not zero: a record needs more than its hot program.
+    std::size_t more = shape->missing().size();
+    const bool finish = shape->how() == JsonTime::kFormat || (!predicted && shape->predictable());
+    if (finish) more |= std::size_t{1} << 32;
+    const std::uint32_t first = tuple;
+    while (at < limit && tuple != end_tuple && !last) {
+      const Segment* segment = hot;
+      DatasetId dataset = hot_dataset;
+      std::int64_t day = hot_day, nanos = 0;
+      const char* stream = nullptr;
+      std::size_t stream_length = 0;
+      const char* p = at;
+      rare.odds = 0;
+    attempt:
+      for (;; ++segment) {
+        if (HWY_UNLIKELY(!literal_matches(p, *segment))) goto other;
+        p += segment->length;
+        switch (segment->op) {
+          case ShapeOp::kContinue: continue;
+          case ShapeOp::kStream:
+            stream_length = text_length(p);
+            if (HWY_UNLIKELY(stream_length - 1 >= kLongestText)) goto other;
+            stream = p;
+            p += stream_length;
+            continue;
+          case ShapeOp::kClock: {
+            std::uint64_t pairs = 0;
+            if (HWY_UNLIKELY(!three_pairs(p, ':', pairs))) goto other;
+            const std::uint32_t hour = pair_at(pairs, 0), minute = pair_at(pairs, 3),
+                                second = pair_at(pairs, 6);
+            if (HWY_UNLIKELY(hour > 23) || HWY_UNLIKELY(minute > 59) || HWY_UNLIKELY(second > 59)) {
+              goto other;
+            }
+            nanos = std::int64_t{hour * 3600 + minute * 60 + second} * kNanosPerSecond;
+            p += 8;
+            if (*p == '.') {
+              std::int64_t fraction = 0;
+              const std::size_t length = shape_parts::clock_fraction(p, fraction);
+              if (HWY_UNLIKELY(length == 0)) goto other;
+              nanos += fraction;
+              p += length;
+            }
+            continue;
+          }
+          case ShapeOp::kNumber: {
+            Plain plain;
+            if (HWY_LIKELY(plain_number(p, plain))) {
+              columns[segment->column][tuple] = std::bit_cast<std::uint64_t>(plain.value());
+              p += plain.length;
+              continue;
+            }
+            shape_parts::Odd& odd = rare.odd[rare.odds];
+            const std::size_t length = odd_number(p, odd.value);
+            if (length == 0) goto other;
+            odd.column = segment->column;
+            ++rare.odds;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kSkipNumber: {
+            const std::size_t length = number_length(p);
+            if (HWY_UNLIKELY(length == 0)) goto other;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kMillis:
+          case ShapeOp::kEpoch: {
+            Plain plain;
+            const bool millis = segment->op == ShapeOp::kMillis;
+            if (HWY_LIKELY(plain_number(p, plain) && plain.gap == 0)) {
+              if (HWY_UNLIKELY(!shape_parts::epoch(plain.whole(), millis, nanos))) goto other;
+              p += plain.length;
+              continue;
+            }
+            const std::size_t length = millis ? 0 : odd_epoch(p, nanos);
+            if (length == 0) goto other;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kText: {
+            const std::size_t length = text_length(p);
+            if (length == kNotPlain) goto other;
+            shape_parts::Odd& odd = rare.odd[rare.odds++];
+            odd.text = {p, length};
+            odd.column = segment->column;
+            odd.value.kind = core::Kind::kText;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kSkipText: {
+            const std::size_t length = text_length(p);
+            if (length == kNotPlain) goto other;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kDate: {
+            std::int64_t days = 0;
+            rare.date = {p, 10};
+            if (!parse_us_date(rare.date.view(), days)) goto other;
+            day = days * (86'400 * kNanosPerSecond);
+            p += 10;
+            continue;
+          }
+          case ShapeOp::kDataset:
+          case ShapeOp::kStamp:
+          case ShapeOp::kFormatDate:
+          case ShapeOp::kFormatTime: {
+            const Text text{p, text_length(p)};
+            if (text.length == kNotPlain) goto other;
+            p += text.length;
+            if (segment->op == ShapeOp::kDataset) {
+              if (text.length == 0) goto other;
+              rare.dataset = text;
+            } else if (segment->op == ShapeOp::kFormatDate) {
+              rare.date = text;
+            } else if (segment->op == ShapeOp::kFormatTime) {
+              rare.time = text;
+            } else if (!JsonClock::timestamp(text.view(), true, nanos)) {
+              goto other;
+            }
+            continue;
+          }
+          case ShapeOp::kStreamNumber:
+          case ShapeOp::kDatasetNumber:
+          case ShapeOp::kFormatDateNumber:
+          case ShapeOp::kFormatTimeNumber: {
+            const Text text{p, number_length(p)};
+            if (text.length == 0) goto other;
+            p += text.length;
+            if (segment->op == ShapeOp::kStreamNumber) {
+              stream = text.data;
+              stream_length = text.length;
+            } else if (segment->op == ShapeOp::kDatasetNumber) {
+              rare.dataset = text;
+            } else if (segment->op == ShapeOp::kFormatDateNumber) {
+              rare.date = text;
+            } else {
+              rare.time = text;
+            }
+            continue;
+          }
+          case ShapeOp::kSkipBoolean: {
+            const std::size_t length = std::memcmp(p, "true", 4) == 0    ? 4
+                                       : std::memcmp(p, "false", 5) == 0 ? 5
+                                                                         : 0;
+            if (length == 0) goto other;
+            p += length;
+            continue;
+          }
+          case ShapeOp::kEnd: break;
+        }
+        break;
       }
-      if (end == nullptr) return;
-    }
-    Shape& shape = set.shapes[set.current];
-    ++shape.hits;
-    for (std::uint32_t i = 0; i < found.odds; ++i) {
-      const shape_parts::Odd& odd = found.odd[i];
-      if (odd.value.kind == core::Kind::kText) {
-        sink.put_text(odd.column, odd.text.view());
-      } else {
-        sink.put(odd.column, odd.value);
+      if (HWY_UNLIKELY((more | rare.odds) != 0)) {
+        if (last || finish) {
+          if (!finish_record(set, *shape, predicted, clock, rare, dataset, day, nanos)) goto other;
+          // From here on the set may predict otherwise, or start from another shape.
+          last = last || shape->use_predicted() != predicted;
+        }
+        put_rest(sink, tuple, *shape, rare);
       }
+      stream_column[tuple] = set.keys.stream(dataset, stream, stream_length);
+      time_column[tuple] = day + nanos;
+      ++tuple;
+      at = p;
+      continue;
+
+    other:
+      // Another program for the same record; whichever takes it, the stretch ends there.
+      segment = next_program(set, index, predicted, tried);
+      if (segment == nullptr) {
+        run.stopped = true;
+        break;
+      }
+      predicted = false;
+      last = true;
+      more |= std::size_t{1} << 32;
+      shape = &set.shapes[index];
+      dataset = set.constant_dataset;
+      day = shape->no_time();
+      nanos = 0;
+      rare.odds = 0;
+      rare.dataset = rare.date = rare.time = {nullptr, 0};
+      p = at;
+      goto attempt;
     }
-    for (const std::uint16_t column : shape.missing()) sink.put(column, {});
-    const StreamId id = set.keys.stream(dataset, found.stream.data, found.stream.length);
-    sink.commit(run.records, id, found.day + found.nanos);
-    ++run.records;
-    ++run.newlines;
-    run.at = end;
+    set.shapes[set.current].hits += tuple - first;
+    if (run.stopped) break;
+    set.current = index;
   }
+  // No record was rejected on the way, so numbers of records and tuples go side by side.
+  for (std::uint32_t i = first_tuple; i < tuple; ++i) {
+    sink.record[i] = run.records + (i - first_tuple);
+    if (time_column[i] > sink.max_time) sink.max_time = time_column[i];
+  }
+  sink.tuples = tuple;
+  run.at = at;
+  run.newlines += tuple - first_tuple;
+  run.records += tuple - first_tuple;
 }
 
 }  // namespace HWY_NAMESPACE

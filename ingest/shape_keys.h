@@ -8,6 +8,7 @@
 // Thread safety: single-writer. The KeyTable is shared.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -32,14 +33,14 @@ inline constexpr ShortKeyMasks kShortKeyMasks{};
 class ShapeKeys {
  public:
   explicit ShapeKeys(core::KeyTable& table)
-      : table_(table), buckets_(std::make_unique<Bucket[]>(kBuckets)) {}
+      : table_(table), buckets_(std::make_unique<Bucket[]>(std::size_t{1} << kBucketBits)) {}
 
   // REQUIRES: no NUL among the bytes, 16 readable bytes from `text`, length > 0.
   StreamId stream(DatasetId dataset, const char* text, std::size_t length) {
     if (length > kShort) return table_.find_or_add(dataset, {text, length});
     std::uint64_t low, high;
     load(text, length, low, high);
-    Bucket& bucket = buckets_[hash(low, high ^ (std::uint64_t{raw(dataset)} << 32)) % kBuckets];
+    Bucket& bucket = buckets_[hash(low, high ^ raw(dataset)) >> (64 - kBucketBits)];
     for (const Entry& entry : bucket.entries) {
       if (entry.low == low && entry.high == high && entry.dataset == raw(dataset)) {
         return StreamId{entry.id};
@@ -52,7 +53,7 @@ class ShapeKeys {
     if (length > kShort) return table_.dataset({text, length});
     std::uint64_t low, high;
     load(text, length, low, high);
-    Entry& entry = datasets_[hash(low, high) % kDatasets];
+    Entry& entry = datasets_[hash(low, high) >> (64 - kDatasetBits)];
     if (entry.low != low || entry.high != high) {
       entry = {low, high, 0, raw(table_.dataset({text, length}))};
     }
@@ -62,8 +63,8 @@ class ShapeKeys {
 
  private:
   static constexpr std::size_t kShort = 16;
-  static constexpr std::size_t kBuckets = 2048;  // of one cache line: 128 KiB
-  static constexpr std::size_t kDatasets = 64;
+  static constexpr unsigned kBucketBits = 11;  // buckets of one cache line: 128 KiB
+  static constexpr unsigned kDatasetBits = 6;
 
   struct Entry {
     std::uint64_t low = 0, high = 0;  // all zero: empty, since keys hold no NUL
@@ -81,10 +82,9 @@ class ShapeKeys {
     low &= kShortKeyMasks.low[length];
     high &= kShortKeyMasks.high[length];
   }
+  // The upper bits are good.
   static std::uint64_t hash(std::uint64_t low, std::uint64_t high) {
-    const auto product =
-        static_cast<unsigned __int128>(low ^ 0x9E3779B97F4A7C15u) * (high ^ 0xD1B54A32D192ED03u);
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    return (low ^ std::rotl(high, 23)) * 0x9E3779B97F4A7C15u;
   }
   [[gnu::noinline]] StreamId add(Bucket& bucket, DatasetId dataset, std::uint64_t low,
                                  std::uint64_t high, std::string_view name) {
@@ -96,7 +96,7 @@ class ShapeKeys {
 
   core::KeyTable& table_;
   std::unique_ptr<Bucket[]> buckets_;
-  Entry datasets_[kDatasets];
+  Entry datasets_[std::size_t{1} << kDatasetBits];
 };
 
 }  // namespace weir::ingest
