@@ -21,11 +21,12 @@ void clear(Entry& entry) {
 }  // namespace
 
 Intake::Intake(Ring& ring, Names& names, std::shared_ptr<const core::Routes> routes,
-               ingest::Splitter& splitter, IntakeOptions options)
+               ingest::Splitter& splitter, core::Parker& parker, IntakeOptions options)
     : ring_(ring),
       names_(names),
       routes_(std::move(routes)),
       splitter_(splitter),
+      parker_(parker),
       options_(std::move(options)) {
   if (options_.layout.has_value()) set_layout(*options_.layout);
 }
@@ -104,8 +105,18 @@ bool Intake::add(std::vector<Scheduled> requests, std::shared_ptr<const core::Ro
 }
 
 Intake::Claim Intake::claim(Seq& seq) {
-  const std::unique_lock lock(claim_, std::try_to_lock);
-  if (!lock.owns_lock()) return Claim::kNothing;
+  Claim outcome = Claim::kNothing;
+  {
+    const std::unique_lock lock(claim_, std::try_to_lock);
+    if (!lock.owns_lock()) return Claim::kNothing;
+    outcome = claim_locked(seq);
+  }
+  // Who found the lock taken may sleep by now, and the next block is free to be claimed.
+  if (outcome == Claim::kEntry) parker_.notify();
+  return outcome;
+}
+
+Intake::Claim Intake::claim_locked(Seq& seq) {
   if (ended_) return Claim::kDone;
   seq = Seq{next_};
   if (!ring_.has_room(seq)) return Claim::kNothing;

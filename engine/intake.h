@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "core/agent.h"
 #include "core/batch.h"
 #include "engine/entry.h"
 #include "engine/plan.h"
@@ -41,7 +42,7 @@ class Intake {
   };
 
   Intake(Ring& ring, Names& names, std::shared_ptr<const core::Routes> routes,
-         ingest::Splitter& splitter, IntakeOptions options);
+         ingest::Splitter& splitter, core::Parker& parker, IntakeOptions options);
 
   Claim claim(Seq& seq);
   // REQUIRES: an entry has been claimed by this thread.
@@ -62,6 +63,7 @@ class Intake {
   Ring& ring() { return ring_; }
 
  private:
+  Claim claim_locked(Seq& seq);
   void set_layout(ingest::Layout layout);
   // kBlock: the layout is decided.
   ingest::Splitter::Outcome decide_layout();
@@ -73,6 +75,7 @@ class Intake {
   Names& names_;
   std::shared_ptr<const core::Routes> routes_;
   ingest::Splitter& splitter_;
+  core::Parker& parker_;
   IntakeOptions options_;
   std::atomic<bool> interrupted_{false};
 

@@ -18,9 +18,9 @@ void append_number(std::string& into, std::uint64_t value) {
 void append_number(std::string& into, double value) {
   char text[32];
   const bool beyond_integers = std::fabs(value) >= 0x1p63;
-  const auto end = beyond_integers
-                       ? std::to_chars(text, text + sizeof text, value, std::chars_format::scientific)
-                       : std::to_chars(text, text + sizeof text, value);
+  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
+                                                   std::chars_format::scientific)
+                                   : std::to_chars(text, text + sizeof text, value);
   into.append(text, end.ptr);
 }
 

@@ -110,7 +110,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               parts_.config.emit,
               source_names_,
               parts_.config.max_reject_samples},
-      intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_,
+      intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
       started_ns_(now_ns()),

@@ -57,8 +57,8 @@ class Run {
   ingest::Splitter splitter_;
   PlanLog plans_;
   Shared shared_;
-  std::unique_ptr<Intake> intake_;
   core::Parker parker_;
+  std::unique_ptr<Intake> intake_;
   std::uint32_t thread_count_;
   // Threads that have settled; nobody claims a block before all have.
   std::atomic<std::uint32_t> settled_{0};
