@@ -13,8 +13,8 @@
 
 namespace weir::synopses {
 
-// Strong 64-bit hash of a canonical value. A bijection on numbers of one kind, so that numbers never
-// collide before seeding; XXH3 of the bytes for text. Synopses derive everything from
+// Strong 64-bit hash of a canonical value. A bijection on numbers of one kind, so that numbers
+// never collide before seeding; XXH3 of the bytes for text. Synopses derive everything from
 // seeded(hash, seed), which docs/bounds.md treats as a random function.
 std::uint64_t hash_number(std::uint64_t bits, core::Kind kind);
 std::uint64_t hash_text(std::string_view text);

@@ -49,8 +49,16 @@ const SynopsisType* find_type(int id);
 // By name or alias, case-insensitive. Null if unknown.
 const SynopsisType* find_type(std::string_view name);
 
-// Positional: numbers in the order of a form; the form is chosen by their count. Errors name the
-// parameter, its range and the given value.
+// The name among `candidates` that `given` was probably meant to be, or null when none is near.
+const char* nearest(std::string_view given, std::span<const char* const> candidates);
+// "CountMin(epsilon=0.002, confidence=0.99, seed=1)", for messages.
+std::string describe(const Synopsis& synopsis);
+// Why two synopses cannot be merged: names both and ends with `why`.
+Status cannot_merge(const Synopsis& into, const Synopsis& from, std::string_view why);
+
+// Positional: numbers in the order of a form; the form is chosen by their count. A text that reads
+// as a number counts as one (the released code sends texts). Errors name the parameter, its range
+// and the given value.
 Result<Params> parse_params(const SynopsisType& type, std::span<const Scalar> positional);
 Result<Params> parse_params(const SynopsisType& type,
                             std::span<const std::pair<std::string, Scalar>> named);

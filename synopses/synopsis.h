@@ -41,7 +41,7 @@ struct Query {
 
 // What an estimate says. Bounds are absent where the kind has none for this query.
 struct Estimate {
-  std::string json = "null";      // the value as JSON: number, boolean, array
+  std::string json = "null";  // the value as JSON: number, boolean, array
   std::optional<double> lower;
   std::optional<double> upper;
   std::optional<double> confidence;  // probability that the bounds hold
@@ -72,9 +72,17 @@ class Synopsis {
   virtual Result<Estimate> estimate(const Query& query) const = 0;
   virtual std::size_t memory_bytes() const = 0;
   virtual std::unique_ptr<Synopsis> clone() const = 0;
-  // Appends the canonical payload (no header; registry.h frames it with type, parameters, checksum).
+  // Appends the canonical payload (no header; registry.h frames it with type, parameters,
+  // checksum).
   virtual void serialize(std::string& into) const = 0;
 };
+
+// The base hash of the one item that `query` asks about, or an error that says what is right.
+// `kind` names the synopsis in the message.
+Result<std::uint64_t> item_of(const Query& query, const char* kind);
+// A scalar or a query as messages show it: 7.5, "EURTRY", true, nothing.
+std::string describe(const Scalar& scalar);
+std::string describe(const Query& query);
 
 // JSON number with the shortest text that reads back as the same double. REQUIRES: finite.
 std::string json_number(double value);
