@@ -53,9 +53,8 @@ inline std::size_t number_text(const char* p) {
 }
 
 // Of a fraction of n digits, in nanoseconds.
-inline constexpr std::int64_t kScale[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000,
-                                          100'000,       10'000,      1'000,      100,
-                                          10};
+inline constexpr std::int64_t kScale[] = {
+    1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10};
 
 // ".f" behind a clock: its length, 0 if it is none.
 [[gnu::noinline]] inline std::size_t clock_fraction(const char* p, std::int64_t& nanos) {
@@ -88,15 +87,19 @@ struct Rare {
   Odd odd[64];
 };
 
-// Epochs of this century (until 2100) are plausible whatever the unit; others ask times.h.
-inline bool epoch(std::int64_t value, bool millis, std::int64_t& nanos) {
-  constexpr std::uint64_t kSeconds = 4'102'444'800, kFirstMillis = 100'000'000'000;
+// An epoch as times.h has it; kNoTime: implausible.
+[[gnu::noinline]] inline std::int64_t any_epoch(std::int64_t value, bool millis) {
+  std::int64_t nanos = 0;
+  const bool plausible =
+      epoch_to_nanos(value, millis ? EpochUnit::kMillis : EpochUnit::kAuto, nanos);
+  return plausible ? nanos : kNoTime.ns;
+}
+// Milliseconds until the year 2100 are plausible whatever the unit.
+inline std::int64_t epoch(std::int64_t value, bool millis) {
+  constexpr std::uint64_t kLastMillis = 4'102'444'800'000, kFirstMillis = 100'000'000'000;
   const auto count = static_cast<std::uint64_t>(value);
-  if (count <= kSeconds * 1000 && (millis || count >= kFirstMillis)) {
-    nanos = value * 1'000'000;
-    return true;
-  }
-  return epoch_to_nanos(value, millis ? EpochUnit::kMillis : EpochUnit::kAuto, nanos);
+  if (count <= kLastMillis && (millis || count >= kFirstMillis)) return value * 1'000'000;
+  return any_epoch(value, millis);
 }
 
 }  // namespace shape_parts
@@ -107,8 +110,8 @@ HWY_BEFORE_NAMESPACE();
 namespace weir::ingest {
 namespace HWY_NAMESPACE {
 
-using shape_parts::Rare;
 using shape_parts::Plain;
+using shape_parts::Rare;
 using shape_parts::Text;
 
 inline constexpr std::size_t kNotPlain = ~std::size_t{0};
@@ -171,17 +174,19 @@ HWY_INLINE std::size_t text_length(const char* p) {
   for (std::size_t i = 0; i < kLongestText; i += kTextLanes) {
     const auto v = hn::LoadU(d, bytes(p + i));
 #if HWY_TARGET == HWY_SSE4
-    const auto bad = _mm_or_si128(_mm_cmpgt_epi8(blank.raw, v.raw), _mm_cmpeq_epi8(v.raw, backslash.raw));
+    const auto bad =
+        _mm_or_si128(_mm_cmpgt_epi8(blank.raw, v.raw), _mm_cmpeq_epi8(v.raw, backslash.raw));
     const auto others = static_cast<std::uint32_t>(_mm_movemask_epi8(bad));
 #else
     // As signed numbers control characters and everything from 0x80 on are below a blank.
-    const auto bad = _mm256_or_si256(_mm256_cmpgt_epi8(blank.raw, v.raw), _mm256_cmpeq_epi8(v.raw, backslash.raw));
+    const auto bad = _mm256_or_si256(_mm256_cmpgt_epi8(blank.raw, v.raw),
+                                     _mm256_cmpeq_epi8(v.raw, backslash.raw));
     const auto others = static_cast<std::uint32_t>(_mm256_movemask_epi8(bad));
 #endif
     const std::uint32_t quotes = equal(v, quote);
     if (HWY_LIKELY(quotes != 0)) {
       if (HWY_UNLIKELY((others & (quotes ^ (quotes - 1))) != 0)) return kNotPlain;
-      return i + static_cast<std::uint32_t>(std::countr_zero(quotes));
+      return i + static_cast<std::uint32_t>(__builtin_ctz(quotes));
     }
     if (others != 0) return kNotPlain;
   }
@@ -198,11 +203,12 @@ HWY_INLINE bool number_borders(const char* p, __m128i& digits, Plain& out) {
   const auto digit_bits = static_cast<std::uint32_t>(_mm_movemask_epi8(is_digit_mask));
   const auto dot_bits = static_cast<std::uint32_t>(
       _mm_movemask_epi8(_mm_cmpeq_epi8(v, hn::Load(d, kKernelConstants.dot).raw)));
-  const std::uint64_t sign = *p == '-';
-  const std::uint32_t others = (digit_bits | static_cast<std::uint32_t>(sign)) ^ 0x1FFFF;
+  const std::uint32_t sign = *p == '-';
+  const std::uint32_t others = (digit_bits | sign) ^ 0x1FFFF;
   const std::uint32_t dot = others & (0 - others) & dot_bits;
-  const auto whole = static_cast<std::uint32_t>(std::countr_zero(others));
-  const auto length = static_cast<std::uint32_t>(std::countr_zero(others ^ dot));
+  // Bit 16 is always set, so neither is asked for the zeros of a zero.
+  const auto whole = static_cast<std::uint32_t>(__builtin_ctz(others));
+  const auto length = static_cast<std::uint32_t>(__builtin_ctz(others ^ dot));
   const std::uint32_t gap = length - whole;
   // The first two digits: "00" to "09" are none of JSON's.
   std::uint16_t two;
@@ -304,10 +310,17 @@ HWY_INLINE std::size_t number_length(const char* p) {
   return odd_number(p, value);
 }
 
-// Any epoch that is no plain integer. 0: none.
-HWY_NOINLINE std::size_t odd_epoch(const char* p, std::int64_t& nanos) {
-  const std::size_t length = number_length(p);
-  return length != 0 && JsonClock::timestamp({p, length}, false, nanos) ? length : 0;
+// Any epoch that is no plain integer.
+struct OddEpoch {
+  std::size_t length;  // 0: none
+  std::int64_t nanos;
+};
+HWY_NOINLINE OddEpoch odd_epoch(const char* p) {
+  OddEpoch epoch{number_length(p), 0};
+  if (epoch.length != 0 && !JsonClock::timestamp({p, epoch.length}, false, epoch.nanos)) {
+    epoch.length = 0;
+  }
+  return epoch;
 }
 
 // What to try next for a record that `program` did not take: the general program of the same shape,
@@ -322,22 +335,27 @@ HWY_NOINLINE const Segment* next_program(ShapeSet& set, std::size_t& index, bool
   return set.shapes[index].general().data();
 }
 
-// What is left to do of a record when its values stand. False: its time is wrong.
-HWY_NOINLINE bool finish_record(ShapeSet& set, Shape& shape, bool predicted, JsonClock& clock,
-                                const Rare& rare, DatasetId& dataset, std::int64_t day,
-                                std::int64_t& nanos) {
+// What is left to do of a record when its values stand.
+struct Finished {
+  bool ok;  // false: its time is wrong
+  DatasetId dataset;
+  std::int64_t nanos;
+};
+HWY_NOINLINE Finished finish_record(ShapeSet& set, Shape& shape, bool predicted, JsonClock& clock,
+                                    const Rare& rare, DatasetId dataset, std::int64_t day,
+                                    std::int64_t nanos) {
   if (shape.how() == JsonTime::kFormat &&
       !clock.format(rare.date.view(), rare.time.view(), nanos)) {
-    return false;
+    return {false, dataset, nanos};
   }
-  if (predicted || !shape.predictable()) return true;
+  if (predicted || !shape.predictable()) return {true, dataset, nanos};
   // Of other shapes than the current one no prediction was tried.
   if (shape.use_predicted() && &shape == &set.shapes[set.current]) shape.mispredicted();
   if (rare.dataset.length != 0) {
     dataset = set.keys.dataset(rare.dataset.data, rare.dataset.length);
   }
   shape.observe(rare.dataset.view(), dataset, rare.date.view(), day);
-  return true;
+  return {true, dataset, nanos};
 }
 
 // Puts down what is not a plain number of a record that is known to be good.
@@ -355,7 +373,41 @@ HWY_NOINLINE void put_rest(JsonSink& sink, std::uint32_t tuple, const Shape& sha
   for (const std::uint16_t column : shape.missing()) sink.put(column, {});
 }
 
+// Verifies the literal of the segment that is `n` further on and goes on with its value. Every
+// value ends with its own copy of this jump, so that the processor learns what follows what; a
+// switch in a loop takes three jumps a value and some 4 % more time.
+#define WEIR_NEXT(n)                                             \
+  do {                                                           \
+    segment += n;                                                \
+    if (HWY_UNLIKELY(!literal_matches(p, *segment))) goto other; \
+    p += segment->length;                                        \
+    goto* kValues[static_cast<std::size_t>(segment->op)];        \
+  } while (false)
+
 void run_all(ShapeSet& set, JsonSink& sink, JsonClock& clock, ShapeRun& run) {
+  // In the order of ShapeOp.
+  static const void* const kValues[] = {
+      &&do_Continue,
+      &&do_Stream,
+      &&do_StreamNumber,
+      &&do_Dataset,
+      &&do_DatasetNumber,
+      &&do_Date,
+      &&do_Clock,
+      &&do_Millis,
+      &&do_Epoch,
+      &&do_Stamp,
+      &&do_FormatDate,
+      &&do_FormatTime,
+      &&do_FormatDateNumber,
+      &&do_FormatTimeNumber,
+      &&do_Number,
+      &&do_Text,
+      &&do_SkipNumber,
+      &&do_SkipText,
+      &&do_SkipBoolean,
+      &&do_End,
+  };
   Rare rare;
   const char* at = run.at;
   const char* const limit = run.limit;
@@ -391,148 +443,153 @@ void run_all(ShapeSet& set, JsonSink& sink, JsonClock& clock, ShapeRun& run) {
       const char* p = at;
       rare.odds = 0;
     attempt:
-      for (;; ++segment) {
-        if (HWY_UNLIKELY(!literal_matches(p, *segment))) goto other;
-        p += segment->length;
-        switch (segment->op) {
-          case ShapeOp::kContinue: continue;
-          case ShapeOp::kStream:
-            stream_length = text_length(p);
-            if (HWY_UNLIKELY(stream_length - 1 >= kLongestText)) goto other;
-            stream = p;
-            p += stream_length;
-            continue;
-          case ShapeOp::kClock: {
-            std::uint64_t pairs = 0;
-            if (HWY_UNLIKELY(!three_pairs(p, ':', pairs))) goto other;
-            const std::uint32_t hour = pair_at(pairs, 0), minute = pair_at(pairs, 3),
-                                second = pair_at(pairs, 6);
-            if (HWY_UNLIKELY(hour > 23) || HWY_UNLIKELY(minute > 59) || HWY_UNLIKELY(second > 59)) {
-              goto other;
-            }
-            nanos = std::int64_t{hour * 3600 + minute * 60 + second} * kNanosPerSecond;
-            p += 8;
-            if (*p == '.') {
-              std::int64_t fraction = 0;
-              const std::size_t length = shape_parts::clock_fraction(p, fraction);
-              if (HWY_UNLIKELY(length == 0)) goto other;
-              nanos += fraction;
-              p += length;
-            }
-            continue;
-          }
-          case ShapeOp::kNumber: {
-            Plain plain;
-            if (HWY_LIKELY(plain_number(p, plain))) {
-              columns[segment->column][tuple] = std::bit_cast<std::uint64_t>(plain.value());
-              p += plain.length;
-              continue;
-            }
-            shape_parts::Odd& odd = rare.odd[rare.odds];
-            const std::size_t length = odd_number(p, odd.value);
-            if (length == 0) goto other;
-            odd.column = segment->column;
-            ++rare.odds;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kSkipNumber: {
-            const std::size_t length = number_length(p);
-            if (HWY_UNLIKELY(length == 0)) goto other;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kMillis:
-          case ShapeOp::kEpoch: {
-            Plain plain;
-            const bool millis = segment->op == ShapeOp::kMillis;
-            if (HWY_LIKELY(plain_number(p, plain) && plain.gap == 0)) {
-              if (HWY_UNLIKELY(!shape_parts::epoch(plain.whole(), millis, nanos))) goto other;
-              p += plain.length;
-              continue;
-            }
-            const std::size_t length = millis ? 0 : odd_epoch(p, nanos);
-            if (length == 0) goto other;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kText: {
-            const std::size_t length = text_length(p);
-            if (length == kNotPlain) goto other;
-            shape_parts::Odd& odd = rare.odd[rare.odds++];
-            odd.text = {p, length};
-            odd.column = segment->column;
-            odd.value.kind = core::Kind::kText;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kSkipText: {
-            const std::size_t length = text_length(p);
-            if (length == kNotPlain) goto other;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kDate: {
-            std::int64_t days = 0;
-            rare.date = {p, 10};
-            if (!parse_us_date(rare.date.view(), days)) goto other;
-            day = days * (86'400 * kNanosPerSecond);
-            p += 10;
-            continue;
-          }
-          case ShapeOp::kDataset:
-          case ShapeOp::kStamp:
-          case ShapeOp::kFormatDate:
-          case ShapeOp::kFormatTime: {
-            const Text text{p, text_length(p)};
-            if (text.length == kNotPlain) goto other;
-            p += text.length;
-            if (segment->op == ShapeOp::kDataset) {
-              if (text.length == 0) goto other;
-              rare.dataset = text;
-            } else if (segment->op == ShapeOp::kFormatDate) {
-              rare.date = text;
-            } else if (segment->op == ShapeOp::kFormatTime) {
-              rare.time = text;
-            } else if (!JsonClock::timestamp(text.view(), true, nanos)) {
-              goto other;
-            }
-            continue;
-          }
-          case ShapeOp::kStreamNumber:
-          case ShapeOp::kDatasetNumber:
-          case ShapeOp::kFormatDateNumber:
-          case ShapeOp::kFormatTimeNumber: {
-            const Text text{p, number_length(p)};
-            if (text.length == 0) goto other;
-            p += text.length;
-            if (segment->op == ShapeOp::kStreamNumber) {
-              stream = text.data;
-              stream_length = text.length;
-            } else if (segment->op == ShapeOp::kDatasetNumber) {
-              rare.dataset = text;
-            } else if (segment->op == ShapeOp::kFormatDateNumber) {
-              rare.date = text;
-            } else {
-              rare.time = text;
-            }
-            continue;
-          }
-          case ShapeOp::kSkipBoolean: {
-            const std::size_t length = std::memcmp(p, "true", 4) == 0    ? 4
-                                       : std::memcmp(p, "false", 5) == 0 ? 5
-                                                                         : 0;
-            if (length == 0) goto other;
-            p += length;
-            continue;
-          }
-          case ShapeOp::kEnd: break;
-        }
-        break;
+      WEIR_NEXT(0);
+    do_Continue:
+      WEIR_NEXT(1);
+    do_Stream:
+      stream_length = text_length(p);
+      if (HWY_UNLIKELY(stream_length - 1 >= kLongestText)) goto other;
+      stream = p;
+      p += stream_length;
+      WEIR_NEXT(1);
+    do_Clock : {
+      // As three_pairs() of ingest/digits.h, with the limits of the tens in the same test.
+      const std::uint64_t digits = load8(p) ^ 0x30303A30303A3030u;
+      const std::uint64_t over = (digits + 0x060A00060A00060Du) | digits;
+      if (HWY_UNLIKELY((over & 0xF0F0FFF0F0FFF0F0u) != 0)) goto other;
+      const std::uint64_t pairs = digits * 10 + (digits >> 8);
+      const std::uint32_t hour = pair_at(pairs, 0);
+      if (HWY_UNLIKELY(hour > 23)) goto other;
+      nanos =
+          std::int64_t{hour * 3600 + pair_at(pairs, 3) * 60 + pair_at(pairs, 6)} * kNanosPerSecond;
+      p += 8;
+      if (*p == '.') {
+        std::int64_t fraction = 0;
+        const std::size_t length = shape_parts::clock_fraction(p, fraction);
+        if (HWY_UNLIKELY(length == 0)) goto other;
+        nanos += fraction;
+        p += length;
       }
+      WEIR_NEXT(1);
+    }
+    do_Number : {
+      Plain plain;
+      if (HWY_LIKELY(plain_number(p, plain))) {
+        columns[segment->column][tuple] = std::bit_cast<std::uint64_t>(plain.value());
+        p += plain.length;
+        WEIR_NEXT(1);
+      }
+      shape_parts::Odd& odd = rare.odd[rare.odds];
+      const std::size_t length = odd_number(p, odd.value);
+      if (length == 0) goto other;
+      odd.column = segment->column;
+      ++rare.odds;
+      p += length;
+      WEIR_NEXT(1);
+    }
+    do_SkipNumber : {
+      const std::size_t length = number_length(p);
+      if (HWY_UNLIKELY(length == 0)) goto other;
+      p += length;
+      WEIR_NEXT(1);
+    }
+    do_Millis:
+    do_Epoch : {
+      Plain plain;
+      const bool millis = segment->op == ShapeOp::kMillis;
+      if (HWY_LIKELY(plain_number(p, plain) && plain.gap == 0)) {
+        nanos = shape_parts::epoch(plain.whole(), millis);
+        if (HWY_UNLIKELY(nanos == kNoTime.ns)) goto other;
+        p += plain.length;
+        WEIR_NEXT(1);
+      }
+      if (millis) goto other;
+      const OddEpoch odd = odd_epoch(p);
+      if (odd.length == 0) goto other;
+      nanos = odd.nanos;
+      p += odd.length;
+      WEIR_NEXT(1);
+    }
+    do_Text : {
+      const std::size_t length = text_length(p);
+      if (length == kNotPlain) goto other;
+      shape_parts::Odd& odd = rare.odd[rare.odds++];
+      odd.text = {p, length};
+      odd.column = segment->column;
+      odd.value.kind = core::Kind::kText;
+      p += length;
+      WEIR_NEXT(1);
+    }
+    do_SkipText : {
+      const std::size_t length = text_length(p);
+      if (length == kNotPlain) goto other;
+      p += length;
+      WEIR_NEXT(1);
+    }
+    do_Date : {
+      std::int64_t days = 0;
+      rare.date = {p, 10};
+      if (!parse_us_date(rare.date.view(), days)) goto other;
+      day = days * (86'400 * kNanosPerSecond);
+      p += 10;
+      WEIR_NEXT(1);
+    }
+    do_Dataset:
+    do_Stamp:
+    do_FormatDate:
+    do_FormatTime : {
+      const Text text{p, text_length(p)};
+      if (text.length == kNotPlain) goto other;
+      p += text.length;
+      if (segment->op == ShapeOp::kDataset) {
+        if (text.length == 0) goto other;
+        rare.dataset = text;
+      } else if (segment->op == ShapeOp::kFormatDate) {
+        rare.date = text;
+      } else if (segment->op == ShapeOp::kFormatTime) {
+        rare.time = text;
+      } else {
+        std::int64_t stamp = 0;
+        if (!JsonClock::timestamp(text.view(), true, stamp)) goto other;
+        nanos = stamp;
+      }
+      WEIR_NEXT(1);
+    }
+    do_StreamNumber:
+    do_DatasetNumber:
+    do_FormatDateNumber:
+    do_FormatTimeNumber : {
+      const Text text{p, number_length(p)};
+      if (text.length == 0) goto other;
+      p += text.length;
+      if (segment->op == ShapeOp::kStreamNumber) {
+        stream = text.data;
+        stream_length = text.length;
+      } else if (segment->op == ShapeOp::kDatasetNumber) {
+        rare.dataset = text;
+      } else if (segment->op == ShapeOp::kFormatDateNumber) {
+        rare.date = text;
+      } else {
+        rare.time = text;
+      }
+      WEIR_NEXT(1);
+    }
+    do_SkipBoolean : {
+      const std::size_t length = std::memcmp(p, "true", 4) == 0    ? 4
+                                 : std::memcmp(p, "false", 5) == 0 ? 5
+                                                                   : 0;
+      if (length == 0) goto other;
+      p += length;
+      WEIR_NEXT(1);
+    }
+    do_End:
       if (HWY_UNLIKELY((more | rare.odds) != 0)) {
         if (last || finish) {
-          if (!finish_record(set, *shape, predicted, clock, rare, dataset, day, nanos)) goto other;
+          const Finished finished =
+              finish_record(set, *shape, predicted, clock, rare, dataset, day, nanos);
+          if (!finished.ok) goto other;
+          dataset = finished.dataset;
+          nanos = finished.nanos;
           // From here on the set may predict otherwise, or start from another shape.
           last = last || shape->use_predicted() != predicted;
         }
