@@ -20,7 +20,7 @@
 // Sizing. The guarantee needs only ((1/w + 2^-32)/ε)^d ≤ δ. The table is smallest near d = ln(1/δ),
 // but each row costs a cache line a value, and cells fall slowly beyond a few rows. So: the fewest
 // rows whose table is at most a quarter larger than the smallest. ε = 0.002, δ = 0.01 gives 3 rows
-// of 2501 cells or fewer (15 KB in u16) where ⌈e/ε⌉ × ⌈ln 1/δ⌉ is 5 × 1360.
+// of 2321 cells (14 KB in u16) where ⌈e/ε⌉ × ⌈ln 1/δ⌉ is 5 rows of 1360.
 //
 // No per-value check for overflow: `largest_bound_` is the largest cell when last looked, plus the
 // values since. Only when it reaches the cell's limit is the table scanned, and widened if the true

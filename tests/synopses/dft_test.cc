@@ -137,7 +137,7 @@ void expect_every_window(const std::vector<double>& params, std::size_t updates,
     }
   }
   EXPECT_GT(checked, updates / shape.slide / 2);
-  testing::Test::RecordProperty(name, std::to_string(worst));
+  testing::Test::RecordProperty(name, json_number(worst));
 }
 
 TEST(Dft, AgreesWithFftwOnEveryWindow) {
