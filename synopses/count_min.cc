@@ -225,18 +225,27 @@ std::size_t CountMin::memory_bytes() const {
   return sizeof *this + rows_.size() * sizeof(HashRow) + cell_count() * canonical_cell_bytes();
 }
 
-std::unique_ptr<Synopsis> CountMin::clone() const {
-  std::unique_ptr<CountMin> copy(new CountMin(params_));
+CountMin::CountMin(const CountMin& other)
+    : Synopsis(other),
+      params_(other.params_),
+      epsilon_(other.epsilon_),
+      delta_(other.delta_),
+      seed_(other.seed_),
+      shape_(other.shape_),
+      rows_(other.rows_),
+      n_(other.n_),
+      largest_bound_(other.largest_bound_) {
   std::visit(
       [&](const auto& table) {
         std::remove_cvref_t<decltype(table)> cells;
         cells.append(table.data(), table.size());
-        copy->cells_ = std::move(cells);
+        cells_ = std::move(cells);
       },
-      cells_);
-  copy->n_ = n_;
-  copy->largest_bound_ = largest_bound_;
-  return copy;
+      other.cells_);
+}
+
+std::unique_ptr<Synopsis> CountMin::clone() const {
+  return std::unique_ptr<Synopsis>(new CountMin(*this));
 }
 
 // u32 rows, u32 width, u64 n, u8 bytes of a cell, cells.

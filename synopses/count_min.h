@@ -73,7 +73,9 @@ class CountMin final : public Synopsis {
   using Cells = std::variant<core::Array<std::uint16_t>, core::Array<std::uint32_t>,
                              core::Array<std::uint64_t>>;
 
+  // Without cells.
   explicit CountMin(const Params& params);
+  CountMin(const CountMin& other);  // for clone()
   static Result<std::unique_ptr<Synopsis>> create(const Params& params);
   static Result<std::unique_ptr<Synopsis>> deserialize(const Params& params,
                                                        std::string_view payload);

@@ -40,6 +40,10 @@ Result<double> in_tuples(const char* name, double duration, double interval) {
   return tuples;
 }
 
+std::shared_ptr<const Twiddles> twiddles_of(const Dft::Shape& shape) {
+  return Twiddles::shared(shape.window, shape.basic, shape.coefficients);
+}
+
 // States must not differ by a NaN's sign, which the targets' instructions do not agree on.
 double canonical(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
@@ -107,10 +111,10 @@ SynopsisType Dft::type() {
           .deserialize = &Dft::deserialize};
 }
 
-Dft::Dft(const Params& params, const Shape& shape)
+Dft::Dft(const Params& params, const Shape& shape, std::shared_ptr<const Twiddles> twiddles)
     : params_(params),
       shape_(shape),
-      twiddles_(Twiddles::shared(shape.window, shape.basic, shape.coefficients)),
+      twiddles_(std::move(twiddles)),
       moments_(static_cast<std::size_t>((shape.window + shape.slide) / shape.basic)) {
   digests_.resize(static_cast<std::size_t>(slots()) * twiddles_->stride);
   std::fill(digests_.begin(), digests_.end(), 0.0);
@@ -121,7 +125,7 @@ Dft::Dft(const Params& params, const Shape& shape)
 Result<std::unique_ptr<Synopsis>> Dft::create(const Params& params) {
   const Result<Shape> shape = shape_of(params);
   if (!shape.ok()) return shape.status();
-  return std::unique_ptr<Synopsis>(new Dft(params, *shape));
+  return std::unique_ptr<Synopsis>(new Dft(params, *shape, twiddles_of(*shape)));
 }
 
 void Dft::update(const Items& items) {
@@ -313,7 +317,7 @@ std::size_t Dft::memory_bytes() const {
 }
 
 std::unique_ptr<Synopsis> Dft::clone() const {
-  std::unique_ptr<Dft> copy(new Dft(params_, shape_));
+  std::unique_ptr<Dft> copy(new Dft(params_, shape_, twiddles_));
   std::copy(digests_.begin(), digests_.end(), copy->digests_.begin());
   std::copy(leaf_.begin(), leaf_.end(), copy->leaf_.begin());
   copy->moments_ = moments_;
@@ -365,7 +369,7 @@ Result<std::unique_ptr<Synopsis>> Dft::deserialize(const Params& params, std::st
   if (in.rest().size() != (kept * (row + 5) + (in_leaf ? row : 0)) * sizeof(double)) {
     return refuse("wrong number of digests");
   }
-  std::unique_ptr<Dft> made(new Dft(params, *shape));
+  std::unique_ptr<Dft> made(new Dft(params, *shape, twiddles_of(*shape)));
   made->n_ = n;
   for (std::uint64_t basic = made->oldest_kept(), left = kept; left != 0; ++basic, --left) {
     DftMoments& m = made->moments(basic);

@@ -95,7 +95,7 @@ class Dft final : public Synopsis {
                                         std::span<const std::complex<double>> y, double error);
 
  private:
-  Dft(const Params& params, const Shape& shape);
+  Dft(const Params& params, const Shape& shape, std::shared_ptr<const Twiddles> twiddles);
   static Result<std::unique_ptr<Synopsis>> create(const Params& params);
   static Result<std::unique_ptr<Synopsis>> deserialize(const Params& params,
                                                        std::string_view payload);
