@@ -195,12 +195,13 @@ TEST(JsonDecoder, CountsBlankLinesAsLinesOnly) {
 }
 
 TEST(JsonDecoder, LetsTheFirstOfEqualKeysCount) {
-  for (const std::string& twice :
+  for (const char* twice :
        {R"("price":1,"price":2)", R"("price":1,"x":0,"price":"a")", R"("price":1,"price":null)"}) {
     Bench bench;
-    const core::Columns& columns = bench.decode(repeated(
-        R"({"streamID":"A","streamID":"B","dataSetKey":"D","timestamp":1546387201,)" + twice + "}",
-        4));
+    const core::Columns& columns = bench.decode(
+        repeated(R"({"streamID":"A","streamID":"B","dataSetKey":"D","timestamp":1546387201,)" +
+                     std::string(twice) + "}",
+                 4));
     ASSERT_EQ(columns.tuples(), 4u);
     for (std::uint32_t i = 0; i < 4; ++i) {
       EXPECT_EQ(bench.keys.key(columns.stream[i]).stream, "A");
