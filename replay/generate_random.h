@@ -56,7 +56,10 @@ class AliasTable {
     const std::uint32_t i =
         Random::scale(static_cast<std::uint32_t>(random >> 32), static_cast<std::uint32_t>(size_));
     const Entry entry = entries_[i];
-    return static_cast<std::uint32_t>(random) < entry.threshold ? i : entry.alias;
+    // By a mask: a branch would be a coin toss for the processor.
+    const std::uint32_t other =
+        -static_cast<std::uint32_t>(static_cast<std::uint32_t>(random) >= entry.threshold);
+    return i ^ ((i ^ entry.alias) & other);
   }
 
  private:
@@ -71,6 +74,12 @@ class AliasTable {
 // 1 / 1^s, 1 / 2^s, …, 1 / n^s, from additions, multiplications and divisions alone, whose rounding
 // is the same everywhere; pow() of two libraries may differ in the last bit.
 std::vector<double> zipf_weights(std::uint32_t n, double exponent);
+
+// One step of a random walk from four random bits: -2 to 2, binomial.
+inline int walk_step(std::uint64_t bits) {
+  constexpr std::uint64_t kOnes = 0x4332322132212110;  // number of ones of 0, 1, …, 15 by digit
+  return static_cast<int>(kOnes >> (4 * (bits & 0xf)) & 0xf) - 2;
+}
 
 // A share (0 to 1) as a threshold for 32 random bits.
 std::uint64_t share_threshold(double share);

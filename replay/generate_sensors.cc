@@ -1,4 +1,3 @@
-#include <bit>
 #include <string>
 #include <vector>
 
@@ -124,8 +123,7 @@ class Sensors final : public Generator {
   }
 
   static std::uint32_t walk(Sensor& sensor, std::uint64_t bits) {
-    const int steps = std::popcount(static_cast<std::uint32_t>(bits & 0xf)) - 2;
-    std::int32_t tenths = sensor.tenths + steps * sensor.step;
+    std::int32_t tenths = sensor.tenths + walk_step(bits) * sensor.step;
     if (tenths < 0) tenths = -tenths;
     if (tenths > kHighest) tenths = 2 * kHighest - tenths;
     sensor.tenths = tenths;

@@ -164,8 +164,7 @@ class Stocks final : public Generator {
 
   // Two steps down to two steps up, binomial, turning back at the ends.
   static std::uint32_t walk(Instrument& instrument, std::uint64_t move) {
-    const int steps = std::popcount(static_cast<std::uint32_t>(move & 0xf)) - 2;
-    std::int32_t cents = instrument.cents + steps * instrument.step;
+    std::int32_t cents = instrument.cents + walk_step(move) * instrument.step;
     if (cents < kLowest) cents = 2 * kLowest - cents;
     if (cents > kHighest) cents = 2 * kHighest - cents;
     instrument.cents = cents;
