@@ -4,7 +4,9 @@
 //  1. The records (bytes, line, byte offset) are the same for every block size and for every way in
 //     which the source hands out its bytes.
 //  2. A block holds bytes of one source only, ends after a newline or at the end of its source, and
-//     has core::kBlockPadding readable bytes behind it. A final record without newline is a record.
+//     has core::kBlockPadding zero bytes behind it. A final record without newline is a record; one
+//     that an error cuts off is not, and error() says so. A kCsv record with a stray quote
+//     (ingest/framing.h) stands last in its block.
 //  3. A record longer than the limit is passed over whole, wherever the blocks fall, and listed in
 //     Block::skipped; memory stays bounded by the limit, not by the record.
 //  4. One UTF-8 BOM at the start of a source is stripped (byte offsets still count it).
@@ -40,9 +42,10 @@ class Splitter {
   Splitter(std::vector<std::unique_ptr<Source>> sources, SplitterOptions options);
   ~Splitter();
 
-  // The first bytes of the input for layout detection: whole records, at most `records` of them that
-  // are not blank, or as many as the first non-empty source has. Waits through kIdle by answering
-  // kIdle. Nothing is consumed: next() gives the same bytes again. Call before the first next().
+  // The first bytes of the input for layout detection: whole records, at most `records` of them
+  // that are not blank, or as many as the first non-empty source has. Waits through kIdle by
+  // answering kIdle. Nothing is consumed: next() gives the same bytes again. Call before the first
+  // next().
   Outcome peek(std::size_t records, std::string& bytes, std::uint32_t& source);
   // Framing must be set before the first next(); the default is kLines. With `header` the first
   // record of every source is taken out and given with its blocks as Block::header.
@@ -50,8 +53,13 @@ class Splitter {
 
   // Fills `block` with the next run of whole records. kBlock: it has bytes or skipped records.
   // kError: error() says what the source said; next() then goes on with the source after it.
+  // A block of a seekable source may come without its bytes: load() it before it is parsed.
   Outcome next(core::Block& block);
   const Status& error() const;
+  // Reads the bytes of a block that next() left pending. Thread-safe for different blocks: it needs
+  // no claim lock, so that blocks are read side by side. An error says what the source said; the
+  // block then holds what could be read.
+  static Status load(core::Block& block);
 
   std::size_t sources() const;
   const std::string& source_name(std::uint32_t source) const;
