@@ -170,49 +170,11 @@ bool JsonClock::date_and_time(std::string_view date, std::string_view time, std:
   return true;
 }
 
-struct JsonRecordReader::Impl {
-  dom::parser parser;
-  std::vector<JsonPath> fields;
-  std::vector<std::size_t> steps;
-
-  // The contents of a string, or the text of a number.
-  enum class Text { kOk, kMissing, kType };
-  Text text_at(std::string_view line, dom::element root, const JsonPath& path, bool allow_string,
-               bool allow_number, std::string_view& text, bool* is_string = nullptr);
-};
-
-JsonRecordReader::Impl::Text JsonRecordReader::Impl::text_at(
-    std::string_view line, dom::element root, const JsonPath& path, bool allow_string,
-    bool allow_number, std::string_view& text, bool* is_string) {
-  dom::element value;
-  if (!find(root, path, value)) return Text::kMissing;
-  const bool string = value.is_string();
-  if (is_string != nullptr) *is_string = string;
-  if (string && allow_string) {
-    text = std::string_view(value);
-    return Text::kOk;
-  }
-  if (value.is_number() && allow_number) {
-    steps.clear();
-    find(root, path, value, &steps);
-    text = RawWalk(line).number(steps);
-    return Text::kOk;
-  }
-  return Text::kType;
-}
-
-JsonRecordReader::JsonRecordReader(const JsonLayout& layout, core::KeyTable& keys)
-    : layout_(layout), keys_(keys), clock_(layout), impl_(std::make_unique<Impl>()) {}
-JsonRecordReader::~JsonRecordReader() = default;
-
-void JsonRecordReader::bind(const core::FieldSet& fields) {
-  impl_->fields.clear();
-  for (const std::string& name : fields.names) impl_->fields.push_back(layout_.field(name));
-}
-
 namespace {
 
-bool fail(JsonRecordReader::Failure& failure, Reason reason, std::string detail) {
+using Failure = JsonRecordReader::Failure;
+
+bool fail(Failure& failure, Reason reason, std::string detail) {
   failure.reason = reason;
   failure.detail = std::move(detail);
   return false;
@@ -220,112 +182,211 @@ bool fail(JsonRecordReader::Failure& failure, Reason reason, std::string detail)
 
 }  // namespace
 
+// Every top-level key that any part of a tuple hangs on is looked for in one pass over the record.
+struct JsonRecordReader::Impl {
+  struct Top {
+    std::string key;
+    dom::element value;
+    bool found = false;
+  };
+  static constexpr std::size_t kNowhere = ~std::size_t{0};
+  // A path, and where its first token is in `tops`.
+  struct Place {
+    JsonPath path;
+    std::size_t top = kNowhere;
+  };
+  struct Accept {
+    bool string = true;
+    bool number = false;
+  };
+
+  explicit Impl(const JsonLayout& of) : layout(of) {
+    stream = place(of.stream);
+    dataset = place(of.dataset);
+    date = place(of.date);
+    time = place(of.time);
+    timestamp = place(of.timestamp);
+    layout_tops = tops.size();
+  }
+
+  Place place(const JsonPath& path) {
+    Place made{path, kNowhere};
+    if (path.empty()) return made;
+    for (made.top = 0; made.top < tops.size(); ++made.top) {
+      if (tops[made.top].key == path.tokens[0]) return made;
+    }
+    tops.push_back({path.tokens[0], {}, false});
+    return made;
+  }
+  void bind(const core::FieldSet& set) {
+    tops.resize(layout_tops);
+    fields.clear();
+    for (const std::string& name : set.names) fields.push_back(place(layout.field(name)));
+  }
+
+  bool parse(std::string_view record, Failure& failure);
+  bool at(const Place& where, dom::element& value) const;
+  bool text(const Place& where, Accept accept, std::string_view& text, Failure& failure,
+            bool* is_string = nullptr);
+  bool key(const Place& where, std::string_view& text, Failure& failure);
+  bool saams_time(std::int64_t& nanos, Failure& failure);
+  bool millis_time(std::int64_t& nanos, Failure& failure);
+  bool format_time(JsonClock& clock, std::int64_t& nanos, Failure& failure);
+  void put_field(std::size_t i, JsonSink& sink) const;
+
+  const JsonLayout& layout;
+  dom::parser parser;
+  dom::element root;
+  std::string_view line;
+  std::vector<Top> tops;
+  std::size_t layout_tops = 0;
+  Place stream, dataset, date, time, timestamp;
+  std::vector<Place> fields;
+  std::vector<std::size_t> steps;
+};
+
+bool JsonRecordReader::Impl::parse(std::string_view record, Failure& failure) {
+  line = record;
+  const simdjson::error_code error = parser.parse(line.data(), line.size(), false).get(root);
+  if (error != simdjson::SUCCESS) return fail(failure, reason_of(error), detail_of(error));
+  dom::object object;
+  if (root.get(object) != simdjson::SUCCESS) return fail(failure, Reason::kJson, "not an object");
+  for (Top& top : tops) top.found = false;
+  std::size_t left = tops.size();
+  for (const auto member : object) {
+    if (left == 0) break;
+    for (Top& top : tops) {
+      if (top.key != member.key) continue;
+      if (!top.found) {  // of equal keys the first counts
+        top.found = true;
+        top.value = member.value;
+        --left;
+      }
+      break;
+    }
+  }
+  return true;
+}
+
+bool JsonRecordReader::Impl::at(const Place& where, dom::element& value) const {
+  if (where.top == kNowhere || !tops[where.top].found) return false;
+  value = tops[where.top].value;
+  return where.path.top_level() || find(root, where.path, value);
+}
+
+// The contents of a string, or the text of a number.
+bool JsonRecordReader::Impl::text(const Place& where, Accept accept, std::string_view& text,
+                                  Failure& failure, bool* is_string) {
+  dom::element value;
+  if (!at(where, value)) return fail(failure, Reason::kMissing, where.path.name());
+  const bool string = value.is_string();
+  if (is_string != nullptr) *is_string = string;
+  if (string && accept.string) {
+    text = std::string_view(value);
+    return true;
+  }
+  if (value.is_number() && accept.number) {
+    steps.clear();
+    find(root, where.path, value, &steps);
+    text = RawWalk(line).number(steps);
+    return true;
+  }
+  return fail(failure, Reason::kType, where.path.name());
+}
+
+bool JsonRecordReader::Impl::key(const Place& where, std::string_view& name, Failure& failure) {
+  if (!text(where, {true, layout.stream_may_be_number}, name, failure)) return false;
+  return !name.empty() || fail(failure, Reason::kMissing, where.path.name() + " is empty");
+}
+
+bool JsonRecordReader::Impl::saams_time(std::int64_t& nanos, Failure& failure) {
+  dom::element value;
+  const bool has_date = at(date, value), has_time = at(time, value);
+  if (has_date && has_time) {
+    std::string_view day, clock;
+    if (!text(date, {}, day, failure) || !text(time, {}, clock, failure)) return false;
+    if (JsonClock::date_and_time(day, clock, nanos)) return true;
+    std::int64_t days = 0;
+    return fail(failure, Reason::kTime, parse_us_date(day, days) ? "time" : "date");
+  }
+  if (!at(timestamp, value)) {
+    return fail(failure, Reason::kMissing,
+                has_date   ? "time"
+                : has_time ? "date"
+                           : "date and time, or timestamp");
+  }
+  std::string_view stamp;
+  bool is_string = false;
+  if (!text(timestamp, {true, true}, stamp, failure, &is_string)) return false;
+  return JsonClock::timestamp(stamp, is_string, nanos) ||
+         fail(failure, Reason::kTime, timestamp.path.name());
+}
+
+bool JsonRecordReader::Impl::millis_time(std::int64_t& nanos, Failure& failure) {
+  dom::element value;
+  const std::string name = timestamp.path.name();
+  if (!at(timestamp, value)) return fail(failure, Reason::kMissing, name);
+  if (value.type() == dom::element_type::UINT64) return fail(failure, Reason::kTime, name);
+  if (value.type() != dom::element_type::INT64) return fail(failure, Reason::kType, name);
+  return epoch_to_nanos(std::int64_t(value), EpochUnit::kMillis, nanos) ||
+         fail(failure, Reason::kTime, name);
+}
+
+bool JsonRecordReader::Impl::format_time(JsonClock& clock, std::int64_t& nanos, Failure& failure) {
+  std::string_view day, hour;
+  if (date.top != kNowhere && !text(date, {true, true}, day, failure)) return false;
+  if (time.top != kNowhere && !text(time, {true, true}, hour, failure)) return false;
+  return clock.format(day, hour, nanos) ||
+         fail(failure, Reason::kTime, (time.top == kNowhere ? date : time).path.name());
+}
+
+void JsonRecordReader::Impl::put_field(std::size_t i, JsonSink& sink) const {
+  dom::element value;
+  if (!at(fields[i], value)) return sink.put(i, {});
+  switch (value.type()) {
+    case dom::element_type::INT64:
+      return sink.put(i, core::integer(std::int64_t(value)));
+    case dom::element_type::UINT64:
+      return sink.put(i, core::integer(std::uint64_t(value)));
+    case dom::element_type::DOUBLE:
+      return sink.put(i, core::number(double(value)));
+    case dom::element_type::STRING:
+      return sink.put_text(i, std::string_view(value));
+    default:
+      return sink.put(i, {});
+  }
+}
+
+JsonRecordReader::JsonRecordReader(const JsonLayout& layout, core::KeyTable& keys)
+    : keys_(keys), clock_(layout), impl_(std::make_unique<Impl>(layout)) {}
+JsonRecordReader::~JsonRecordReader() = default;
+
+void JsonRecordReader::bind(const core::FieldSet& fields) { impl_->bind(fields); }
+
 bool JsonRecordReader::read(std::string_view line, std::uint32_t record, JsonSink& sink,
                             Failure& failure) {
-  using Text = Impl::Text;
-  dom::element root;
-  const simdjson::error_code error = impl_->parser.parse(line.data(), line.size(), false).get(root);
-  if (error != simdjson::SUCCESS) return fail(failure, reason_of(error), detail_of(error));
-  if (!root.is_object()) return fail(failure, Reason::kJson, "not an object");
-
-  const auto text_at = [&](const JsonPath& path, bool allow_string, bool allow_number,
-                           std::string_view& text, bool* is_string = nullptr) {
-    const Text got = impl_->text_at(line, root, path, allow_string, allow_number, text, is_string);
-    if (got == Text::kOk) return true;
-    return fail(failure, got == Text::kMissing ? Reason::kMissing : Reason::kType, path.name());
-  };
-  const auto key_at = [&](const JsonPath& path, std::string_view& text) {
-    if (!text_at(path, true, layout_.stream_may_be_number, text)) return false;
-    return !text.empty() || fail(failure, Reason::kMissing, path.name() + " is empty");
-  };
-
-  std::string_view stream, dataset = layout_.dataset_constant;
-  if (!key_at(layout_.stream, stream)) return false;
-  if (!layout_.dataset.empty() && !key_at(layout_.dataset, dataset)) return false;
-
+  const JsonLayout& layout = impl_->layout;
+  if (!impl_->parse(line, failure)) return false;
+  std::string_view stream, dataset = layout.dataset_constant;
+  if (!impl_->key(impl_->stream, stream, failure)) return false;
+  if (!layout.dataset.empty() && !impl_->key(impl_->dataset, dataset, failure)) return false;
   std::int64_t nanos = kNoTime.ns;
-  std::string_view date, time;
-  bool is_string = false;
-  switch (layout_.how) {
-    case JsonTime::kSaams: {
-      dom::element value;
-      const bool has_date = find(root, layout_.date, value);
-      const bool has_time = find(root, layout_.time, value);
-      if (has_date && has_time) {
-        if (!text_at(layout_.date, true, false, date)) return false;
-        if (!text_at(layout_.time, true, false, time)) return false;
-        if (!JsonClock::date_and_time(date, time, nanos)) {
-          std::int64_t days = 0;
-          return fail(failure, Reason::kTime, parse_us_date(date, days) ? "time" : "date");
-        }
-        break;
-      }
-      if (!find(root, layout_.timestamp, value)) {
-        return fail(failure, Reason::kMissing,
-                    has_date   ? "time"
-                    : has_time ? "date"
-                               : "date and time, or timestamp");
-      }
-      if (!text_at(layout_.timestamp, true, true, time, &is_string)) return false;
-      if (!JsonClock::timestamp(time, is_string, nanos)) {
-        return fail(failure, Reason::kTime, "timestamp");
-      }
+  bool timed = true;
+  switch (layout.how) {
+    case JsonTime::kSaams:
+      timed = impl_->saams_time(nanos, failure);
       break;
-    }
-    case JsonTime::kMillis: {
-      dom::element value;
-      std::int64_t millis = 0;
-      if (!find(root, layout_.timestamp, value)) {
-        return fail(failure, Reason::kMissing, layout_.timestamp.name());
-      }
-      if (value.is_uint64() && !value.is_int64()) {
-        return fail(failure, Reason::kTime, layout_.timestamp.name());
-      }
-      if (value.get(millis) != simdjson::SUCCESS) {
-        return fail(failure, Reason::kType, layout_.timestamp.name());
-      }
-      if (!epoch_to_nanos(millis, EpochUnit::kMillis, nanos)) {
-        return fail(failure, Reason::kTime, layout_.timestamp.name());
-      }
+    case JsonTime::kMillis:
+      timed = impl_->millis_time(nanos, failure);
       break;
-    }
     case JsonTime::kFormat:
-      if (!layout_.date.empty() && !text_at(layout_.date, true, true, date)) return false;
-      if (!layout_.time.empty() && !text_at(layout_.time, true, true, time)) return false;
-      if (!clock_.format(date, time, nanos)) {
-        return fail(failure, Reason::kTime,
-                    (layout_.time.empty() ? layout_.date : layout_.time).name());
-      }
+      timed = impl_->format_time(clock_, nanos, failure);
       break;
     case JsonTime::kNone:
       break;
   }
-
-  for (std::size_t i = 0; i < impl_->fields.size(); ++i) {
-    const JsonPath& path = impl_->fields[i];
-    dom::element value;
-    if (path.empty() || !find(root, path, value)) {
-      sink.put(i, {});
-      continue;
-    }
-    switch (value.type()) {
-      case dom::element_type::INT64:
-        sink.put(i, core::integer(std::int64_t(value)));
-        break;
-      case dom::element_type::UINT64:
-        sink.put(i, core::integer(std::uint64_t(value)));
-        break;
-      case dom::element_type::DOUBLE:
-        sink.put(i, core::number(double(value)));
-        break;
-      case dom::element_type::STRING:
-        sink.put_text(i, std::string_view(value));
-        break;
-      default:
-        sink.put(i, {});
-        break;
-    }
-  }
+  if (!timed) return false;
+  for (std::size_t i = 0; i < impl_->fields.size(); ++i) impl_->put_field(i, sink);
   sink.commit(record, keys_.find_or_add(keys_.dataset(dataset), stream), nanos);
   return true;
 }

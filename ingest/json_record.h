@@ -42,6 +42,7 @@ class JsonRecordReader {
     std::string detail;
   };
 
+  // REQUIRES: `layout` outlives the reader.
   JsonRecordReader(const JsonLayout& layout, core::KeyTable& keys);
   ~JsonRecordReader();
   void bind(const core::FieldSet& fields);
@@ -54,7 +55,6 @@ class JsonRecordReader {
 
  private:
   struct Impl;
-  const JsonLayout& layout_;
   core::KeyTable& keys_;
   JsonClock clock_;
   std::unique_ptr<Impl> impl_;

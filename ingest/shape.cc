@@ -23,6 +23,10 @@ bool is(const JsonPath& path, std::string_view key) {
   return path.top_level() && path.tokens[0] == key;
 }
 
+bool predicted_part(ShapeOp op) {
+  return op == ShapeOp::kDataset || op == ShapeOp::kDatasetNumber || op == ShapeOp::kDate;
+}
+
 std::size_t longest(ShapeOp op) {
   switch (op) {
     case ShapeOp::kContinue:
@@ -232,7 +236,7 @@ void Shape::compile() {
   for (const Part& part : source_) {
     emit(general_, part.literal, part.op, part.column);
     extent_ += part.literal.size() + longest(part.op);
-    predictable_ |= part.op == ShapeOp::kDataset || part.op == ShapeOp::kDate;
+    predictable_ |= predicted_part(part.op);
   }
 }
 
@@ -258,10 +262,8 @@ void Shape::predict() {
   std::string literal;
   for (const Part& part : source_) {
     literal += part.literal;
-    if (part.op == ShapeOp::kDataset) {
-      literal += last_dataset_;
-    } else if (part.op == ShapeOp::kDate) {
-      literal += last_date_;
+    if (predicted_part(part.op)) {
+      literal += part.op == ShapeOp::kDate ? last_date_ : last_dataset_;
     } else {
       emit(predicted_, literal, part.op, part.column);
       literal.clear();

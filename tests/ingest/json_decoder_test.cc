@@ -396,6 +396,22 @@ TEST(JsonDecoder, ReadsAMappingOfPointers) {
   EXPECT_EQ(columns.fields[2].kinds[2], Kind::kMissing);
 }
 
+TEST(JsonDecoder, TakesNumbersAsKeysByTheirText) {
+  Layout layout = layout_of(LayoutKind::kMapping);
+  layout.mapping.stream = "/id";
+  layout.mapping.dataset = "/set";
+  Bench bench(layout, {{"x"}});
+  std::string bytes;
+  for (const char* set :
+       {"1", "1", "1", "1", "2", "1.0", "1e0", "-1", "\"1\"", "2", "2", "2", "1"}) {
+    for (const char* id : {"7", "7.0", "\"7\"", "12345678901234567890123"}) {
+      bytes += std::string("{\"id\":") + id + ",\"set\":" + set + ",\"x\":1}\n";
+    }
+  }
+  EXPECT_EQ(bench.difference_from_reference(bytes), "");
+  EXPECT_EQ(bench.columns.rejects.size(), 13u);  // the last of the ids is out of range
+}
+
 std::string from_base64(const std::string& text) {
   static const std::string kAlphabet =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -86,13 +86,15 @@ class JsonGenerator {
           : layout.mapping.stream == "/id" ? "id"
                                            : "streamID",
           !saams && one_in(3) ? kInteger : kKey);
-      add(saams || layout.mapping.dataset == "/dataSetKey" ? "dataSetKey" : "set", kSet);
+      add(saams || layout.mapping.dataset == "/dataSetKey" ? "dataSetKey" : "set",
+          !saams && one_in(4) ? kInteger : kSet);
       if (!one_in(4)) {
         add("date", kDate);
         add("time", kClock);
       }
       if (one_in(3)) add("timestamp", one_in(2) ? kMillis : kStamp);
       if (!saams) add("t", one_in(2) ? kMillis : kStamp);
+      if (!saams && one_in(8)) add("date", kInteger);
     }
     if (one_in(3)) add("objectID", one_in(2) ? kNull : kText);
     if (!one_in(4)) add("price", kDecimal);
