@@ -13,6 +13,7 @@
 
 #include "core/array.h"
 #include "core/value.h"
+#include "weir/source.h"
 #include "weir/types.h"
 
 namespace weir::core {
@@ -36,6 +37,14 @@ struct Block {
     std::uint32_t newlines = 1;  // in it, the one that ends it included (0 or 1 unless kCsv)
   };
   std::vector<Skipped> skipped;  // the splitter gives at most one, so its before_line is 0
+  // Bytes that are still to be read, by whoever parses the block: then `bytes` is empty until
+  // Splitter::load().
+  struct Pending {
+    std::shared_ptr<Source> source;  // null = nothing is pending
+    std::uint64_t offset = 0;
+    std::size_t length = 0;
+  };
+  Pending pending;
   // The header record of a CSV source that has one; it is no record of the block.
   std::shared_ptr<const std::string> header;
   // With source_start: newlines that were taken out with the header (blank lines before it, too),

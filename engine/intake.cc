@@ -13,6 +13,7 @@ using Outcome = ingest::Splitter::Outcome;
 void clear(Entry& entry) {
   entry.block.bytes.clear();
   entry.block.skipped.clear();
+  entry.block.pending = {};
   entry.block.source_start = false;
   entry.requests.clear();
   entry.end = false;
@@ -147,6 +148,13 @@ std::optional<ingest::Layout> Intake::detected() const {
   return layout_;
 }
 
+void Intake::load(core::Block& block) {
+  Status status = ingest::Splitter::load(block);
+  if (status.ok()) return;
+  const std::scoped_lock lock(claim_);
+  fail(std::move(status));
+}
+
 std::size_t IngestAgent::do_work() {
   Seq seq{};
   switch (intake_.claim(seq)) {
@@ -159,6 +167,7 @@ std::size_t IngestAgent::do_work() {
       break;
   }
   Entry& entry = intake_.ring().at(seq);
+  intake_.load(entry.block);
   if (entry.block.bytes.empty() && entry.block.skipped.empty()) {
     // No records: it carries requests, or the end.
     entry.columns.reset(entry.fields->names.size());

@@ -48,6 +48,9 @@ class Intake {
   // REQUIRES: an entry has been claimed by this thread.
   const ingest::Layout& layout() const { return *layout_; }
 
+  // Reads what the claimed entry's block still lacks, outside of the claim.
+  void load(core::Block& block);
+
   // A request without a position takes effect before the next block, which is also the first that
   // is routed by `routes` (null: as before). False after the end.
   bool add(std::vector<Scheduled> requests, std::shared_ptr<const core::Routes> routes);

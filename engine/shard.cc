@@ -62,7 +62,7 @@ std::size_t ShardWorker::do_work() {
 
 void ShardWorker::fold_header(const Entry& entry) {
   const core::Columns& columns = entry.columns;
-  if (entry.block.source_start) line_base_ = 0;
+  if (entry.block.source_start) line_base_ = entry.block.header_lines;
   for (const core::Reject& reject : columns.rejects) {
     ++rejected_[static_cast<std::size_t>(reject.reason)];
     if (reject_samples_ == shared_.max_reject_samples) continue;

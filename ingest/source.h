@@ -2,7 +2,8 @@
 // from these and from decompressed().
 //
 // Invariants
-//  1. A file is opened by its first read and closed at its end, so any number may wait in line.
+//  1. A file is opened by its first read and closed with its source (a pipe at its end), so any
+//     number may wait in line.
 //  2. After kEnd or kError every further read gives kEnd.
 // Thread safety: single-writer.
 #pragma once

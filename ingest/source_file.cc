@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -38,7 +39,8 @@ class FileSource final : public Source {
     }
     if (polled_ && !readable()) return {.state = ReadResult::State::kIdle, .bytes = 0, .error = {}};
     for (;;) {
-      const ssize_t n = ::read(descriptor_, into.data(), into.size());
+      const ssize_t n = seekable() ? ::pread(descriptor_, into.data(), into.size(), base_ + at())
+                                   : ::read(descriptor_, into.data(), into.size());
       if (n > 0) {
         position_ += static_cast<std::uint64_t>(n);
         return {
@@ -51,6 +53,24 @@ class FileSource final : public Source {
       }
       return finish(io_error(name_, "cannot be read further", errno));
     }
+  }
+  bool seekable() const override { return prepared_ && !polled_; }
+  ReadResult read_at(std::uint64_t offset, std::span<char> into) override {
+    std::size_t filled = 0;
+    while (filled < into.size()) {
+      const ssize_t n = ::pread(descriptor_, into.data() + filled, into.size() - filled,
+                                base_ + static_cast<off_t>(offset + filled));
+      if (n == 0) break;
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return io_error(name_, "cannot be read further", errno);
+      filled += static_cast<std::size_t>(n);
+    }
+    if (filled == 0) return {};
+    return {.state = ReadResult::State::kData, .bytes = filled, .error = {}};
+  }
+  void seek(std::uint64_t offset) override {
+    position_ = offset;
+    ended_ = false;
   }
   const std::string& name() const override { return name_; }
   std::optional<std::uint64_t> size() const override { return size_; }
@@ -67,7 +87,11 @@ class FileSource final : public Source {
     struct stat info {};
     if (::fstat(descriptor_, &info) != 0) return io_error(name_, "cannot be examined", errno);
     polled_ = !S_ISREG(info.st_mode);
-    if (!polled_) ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (!polled_) {
+      ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+      // A descriptor that somebody gave may stand in the middle of its file.
+      base_ = std::max<off_t>(::lseek(descriptor_, 0, SEEK_CUR), 0);
+    }
     prepared_ = true;
     return {};
   }
@@ -79,9 +103,11 @@ class FileSource final : public Source {
   }
   ReadResult finish(ReadResult result) {
     ended_ = true;
-    close();
+    // A regular file stays open while others may still read_at() it.
+    if (!seekable()) close();
     return result;
   }
+  off_t at() const { return static_cast<off_t>(position_); }
   void close() {
     if (owned_ && descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   }
@@ -92,6 +118,7 @@ class FileSource final : public Source {
   bool prepared_ = false;
   bool polled_ = false;
   bool ended_ = false;
+  off_t base_ = 0;  // where reading began
   std::optional<std::uint64_t> size_;
   std::uint64_t position_ = 0;
 };

@@ -54,6 +54,17 @@ class MagicSource final : public Source {
     }
     return content_ == Content::kPlain ? plain(into) : decode(into);
   }
+  // Plain bytes that are all still in the inner source are as good as it.
+  bool seekable() const override { return content_ == Content::kPlain && inner_->seekable(); }
+  ReadResult read_at(std::uint64_t offset, std::span<char> into) override {
+    return inner_->read_at(offset, into);
+  }
+  void seek(std::uint64_t offset) override {
+    stored_.clear();
+    taken_ = 0;
+    last_.reset();
+    inner_->seek(offset);
+  }
   const std::string& name() const override { return inner_->name(); }
   std::optional<std::uint64_t> size() const override { return inner_->size(); }
   std::uint64_t position() const override { return inner_->position(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstring>
@@ -18,6 +19,8 @@ namespace {
 
 constexpr std::string_view kBom = "\xef\xbb\xbf";
 constexpr std::size_t kPeekRead = 64 << 10;
+// Bytes in which the last newline of a block is looked for before the whole block is read.
+constexpr std::size_t kTailWindow = 2048;
 
 // Bytes that were read and not yet given out.
 class Carry {
@@ -62,7 +65,7 @@ class Carry {
 };
 
 struct Input {
-  std::unique_ptr<Source> source;  // null once it is used up
+  std::shared_ptr<Source> source;  // null once it is used up; pending blocks hold it too
   std::string name;
   Carry carry;
   std::uint64_t offset = 0;  // in the source, of the next byte to give out
@@ -70,6 +73,7 @@ struct Input {
   Status error;              // why it ended early
   bool bom_checked = false;
   bool given = false;  // a block of it was given out
+  bool moved = false;  // the source stands elsewhere than at offset + carry
   std::uint32_t header_lines = 0;
   std::shared_ptr<const std::string> header;
 };
@@ -120,6 +124,7 @@ struct Splitter::Impl {
   bool fill(Input& input, core::Array<char>& bytes, std::size_t target);
   bool strip_bom(Input& input, core::Array<char>& bytes);
   bool pass_over(Input& input, core::Block& block);
+  bool defer(Input& input, core::Block& block);
   bool take_header(Input& input, core::Array<char>& bytes, Cut& cut, bool whole);
   void give(Input& input, core::Block& block, std::size_t end);
   Outcome next_of(Input& input, core::Block& block);
@@ -231,7 +236,40 @@ void Splitter::Impl::give(Input& input, core::Block& block, std::size_t end) {
   input.given = true;
 }
 
+// Cuts a block of a seekable source by a look at its last bytes alone and leaves the rest to
+// load(). False: the block has to be read here (the end is near, or no newline is).
+bool Splitter::Impl::defer(Input& input, core::Block& block) {
+  // No record of a block that is within the limit can be above it.
+  if (framing != Framing::kLines || !input.given || too_long || !input.error.ok() ||
+      options.block_size > limit() || !input.source->seekable()) {
+    return false;
+  }
+  std::array<char, kTailWindow> tail;
+  const std::uint64_t from = input.offset + options.block_size - tail.size();
+  const ReadResult result = input.source->read_at(from, tail);
+  if (result.state != ReadResult::State::kData || result.bytes < tail.size()) return false;
+  const void* newline = ::memrchr(tail.data(), '\n', tail.size());
+  if (newline == nullptr) return false;
+  const auto past = static_cast<std::size_t>(static_cast<const char*>(newline) - tail.data()) + 1;
+  const std::size_t length = options.block_size - tail.size() + past;
+  block.pending = {input.source, input.offset, length};
+  block.byte_offset = input.offset;
+  block.source = static_cast<std::uint32_t>(current);
+  block.source_start = false;
+  block.header_lines = 0;
+  input.offset += length;
+  input.moved = true;
+  position.store(finished_bytes + input.offset, std::memory_order_relaxed);
+  return true;
+}
+
 Splitter::Outcome Splitter::Impl::next_of(Input& input, core::Block& block) {
+  if (defer(input, block)) return Outcome::kBlock;
+  if (std::exchange(input.moved, false)) {
+    input.carry = Carry();
+    input.source->seek(input.offset);
+    input.ended = false;
+  }
   core::Array<char>& bytes = block.bytes;
   std::size_t target = options.block_size;
   for (;;) {
@@ -318,6 +356,7 @@ Splitter::Outcome Splitter::next(core::Block& block) {
   block.bytes.clear();
   block.skipped.clear();
   block.header.reset();
+  block.pending = {};
   while (impl.current < impl.inputs.size()) {
     Input& input = impl.inputs[impl.current];
     const Outcome outcome = impl.next_of(input, block);
@@ -332,6 +371,20 @@ Splitter::Outcome Splitter::next(core::Block& block) {
     }
   }
   return Outcome::kEnd;
+}
+
+Status Splitter::load(core::Block& block) {
+  if (block.pending.source == nullptr) return {};
+  const auto [source, offset, length] = std::exchange(block.pending, {});
+  core::Array<char>& bytes = block.bytes;
+  bytes.clear();
+  bytes.reserve(length + core::kBlockPadding);
+  const ReadResult result = source->read_at(offset, {bytes.data(), length});
+  bytes.resize(result.bytes);
+  std::memset(bytes.data() + result.bytes, 0, core::kBlockPadding);
+  if (result.state == ReadResult::State::kError) return result.error;
+  if (result.bytes == length) return {};
+  return {Code::kIo, fmt::format("{}: became shorter while it was read", source->name())};
 }
 
 // Enough of this source for detection? Then `bytes` holds it (empty: nothing but blanks).

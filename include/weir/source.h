@@ -35,6 +35,14 @@ class Source {
   virtual ReadResult read(std::span<char> into) = 0;
   // What to call it in messages, rejects and the ticks file-name rule: a path, or "stdin".
   virtual const std::string& name() const = 0;
+  // Random access, for sources that have it once reading has begun (a plain file that stays as it
+  // is): several threads may then read different places at once, outside of the one right to read.
+  virtual bool seekable() const { return false; }
+  // Fills a prefix of `into` from `offset` bytes behind where reading began. Thread-safe, and moves
+  // nothing. kEnd: nothing stands there. REQUIRES: seekable().
+  virtual ReadResult read_at(std::uint64_t /*offset*/, std::span<char> /*into*/) { return {}; }
+  // The next read() goes on from there. REQUIRES: seekable().
+  virtual void seek(std::uint64_t /*offset*/) {}
   // Number of bytes to come as stored (compressed) if known, for progress.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
   // Stored (compressed) bytes taken so far, for progress.
