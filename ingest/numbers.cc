@@ -3,6 +3,8 @@
 // all others by std::from_chars, which rounds correctly whatever the length.
 #include "ingest/numbers.h"
 
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -14,6 +16,11 @@ constexpr bool digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; 
 constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr auto kWholePowers = [] {
+  std::array<std::uint64_t, 20> powers{1};
+  for (std::size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
+  return powers;
+}();
 constexpr std::int64_t kMaxExactPower = 22;
 constexpr std::uint64_t kMaxExactMantissa = std::uint64_t{1} << 53;
 
@@ -106,6 +113,8 @@ NumberOutcome decimal_number(const Scanned& number, core::Value& value) {
     } else {
       result *= kPowers[number.exponent];
     }
+  } else if (number.significant <= 19 && number.exponent < 0 && number.exponent >= -19) {
+    result = decimal_quotient(number.mantissa, static_cast<unsigned>(-number.exponent));
   } else if (number.significant != 0) {
     const auto [end, error] = std::from_chars(number.first, number.last, result);
     if (error == std::errc::result_out_of_range) {
@@ -128,6 +137,28 @@ NumberOutcome parse(std::string_view text, bool lenient, core::Value& value) {
 }
 
 }  // namespace
+
+// Long division in 128 bits: with both operands shifted to the top of 64, one hardware division
+// gives 64 bits of the quotient, and the remainder says whether more follow.
+double decimal_quotient(std::uint64_t mantissa, unsigned power) {
+  if (mantissa <= kMaxExactMantissa) return static_cast<double>(mantissa) / kPowers[power];
+  using Wide = unsigned __int128;
+  std::uint64_t divisor = kWholePowers[power];
+  const int up = std::countl_zero(mantissa), divisor_up = std::countl_zero(divisor);
+  mantissa <<= up;
+  divisor <<= divisor_up;
+  const int halved = mantissa >= divisor;
+  const Wide dividend = Wide{mantissa} << (64 - halved);
+  const auto quotient = static_cast<std::uint64_t>(dividend / divisor);  // in [2^63, 2^64)
+  const bool more = static_cast<std::uint64_t>(dividend % divisor) != 0;
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 10;
+  const std::uint64_t rest = quotient & (2 * kHalf - 1);
+  std::uint64_t kept = quotient >> 11;
+  kept += rest > kHalf || (rest == kHalf && (more || kept % 2 == 1));
+  const int exponent = divisor_up - up - 64 + halved + 11;  // far from the ends of the range
+  return static_cast<double>(kept) *
+         std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
 
 NumberOutcome parse_json_number(std::string_view text, core::Value& value) {
   return parse(text, false, value);

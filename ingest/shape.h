@@ -3,8 +3,9 @@
 //
 // A record has the shape if every literal is there byte for byte and every value is of the learned
 // type and plain: a string without escapes, control or non-ASCII characters, a number by JSON's
-// grammar. The parts that hardly ever change from record to record (dataset, date) are predicted: a
-// second program has their last text among its literals, so that one wide compare verifies them.
+// grammar (a short one without exponent). The parts that hardly ever change from record to record
+// (dataset, date) are predicted: a second program has their last text among its literals, so that
+// one wide compare verifies them.
 //
 // Invariants
 //  1. A shape takes only records that JsonRecordReader takes, with the same tuple. What it does not
@@ -13,7 +14,6 @@
 // Thread safety: single-writer.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>

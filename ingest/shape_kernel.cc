@@ -52,6 +52,48 @@ inline std::size_t number_text(const char* p) {
   return 0;
 }
 
+// A decimal without exponent of up to 19 digits in all, exactly. 0: another number, or none.
+[[gnu::noinline]] inline std::size_t long_decimal(const char* from, core::Value& value) {
+  const char* p = from;
+  const bool negative = *p == '-';
+  p += negative;
+  std::uint64_t mantissa = 0;
+  const auto take = [&] {
+    const char* const first = p;
+    for (unsigned n = 8; n == 8 && p - from < 32;) {
+      const std::uint64_t word = load8(p);
+      n = leading_digits(word);
+      if (n == 0) break;
+      mantissa = mantissa * kWholePowersOfTen[n] + digits_value(word, n);
+      p += n;
+    }
+    return static_cast<std::size_t>(p - first);
+  };
+  const char* const first = p;
+  std::size_t digits = take();
+  if (digits == 0 || (digits > 1 && *first == '0')) return 0;
+  std::size_t fraction = 0;
+  const bool point = *p == '.';
+  if (point) {
+    ++p;
+    fraction = take();
+    digits += fraction;
+    if (fraction == 0) return 0;
+  }
+  // 19 digits fit 64 bits whatever they are; with more the mantissa may have wrapped around.
+  if (digits > 19 || (*p | 0x20) == 'e') return 0;
+  if (point) {
+    const double magnitude = decimal_quotient(mantissa, static_cast<unsigned>(fraction));
+    value = core::number(negative ? -magnitude : magnitude);
+  } else if (!negative) {
+    value = core::integer(mantissa);
+  } else {
+    if (mantissa > std::uint64_t{1} << 63) return 0;
+    value = core::integer(static_cast<std::int64_t>(0 - mantissa));
+  }
+  return static_cast<std::size_t>(p - from);
+}
+
 // Of a fraction of n digits, in nanoseconds.
 inline constexpr std::int64_t kScale[] = {
     1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10};
@@ -300,6 +342,8 @@ inline std::size_t plain_number_length(const char* p) {
 
 // Verifies any number and gives its length; 0: no number.
 HWY_NOINLINE std::size_t odd_number(const char* p, core::Value& value) {
+  const std::size_t quick = shape_parts::long_decimal(p, value);
+  if (quick != 0) return quick;
   const std::size_t length = shape_parts::number_text(p);
   return parse_json_number({p, length}, value) == NumberOutcome::kOk ? length : 0;
 }
@@ -323,16 +367,21 @@ HWY_NOINLINE OddEpoch odd_epoch(const char* p) {
   return epoch;
 }
 
-// What to try next for a record that `program` did not take: the general program of the same shape,
-// then those of the others. Null: none is left.
-HWY_NOINLINE const Segment* next_program(ShapeSet& set, std::size_t& index, bool was_predicted,
-                                         std::size_t& tried) {
-  if (was_predicted) return set.shapes[index].general().data();
-  if (tried == set.shapes.size()) return nullptr;
-  index = tried == set.current ? tried + 1 : tried;
-  if (index >= set.shapes.size()) return nullptr;
-  tried = index + 1;
-  return set.shapes[index].general().data();
+// What to try next for a record that its stretch's program did not take: the predicted programs of
+// the other shapes, which are the quickest to say no, then every general one. `step` counts the
+// tries. Null: none is left.
+HWY_NOINLINE const Segment* next_program(const ShapeSet& set, std::size_t& step, std::size_t& index,
+                                         bool& predicted) {
+  const std::size_t n = set.shapes.size();
+  for (++step; step < 2 * n; ++step) {
+    index = (set.current + step) % n;
+    const Shape& shape = set.shapes[index];
+    predicted = step < n;
+    // Without a prediction the current shape's general program was the first try.
+    if ((predicted || step == n) && !shape.use_predicted()) continue;
+    return (predicted ? shape.predicted() : shape.general()).data();
+  }
+  return nullptr;
 }
 
 // What is left to do of a record when its values stand.
@@ -349,8 +398,7 @@ HWY_NOINLINE Finished finish_record(ShapeSet& set, Shape& shape, bool predicted,
     return {false, dataset, nanos};
   }
   if (predicted || !shape.predictable()) return {true, dataset, nanos};
-  // Of other shapes than the current one no prediction was tried.
-  if (shape.use_predicted() && &shape == &set.shapes[set.current]) shape.mispredicted();
+  if (shape.use_predicted()) shape.mispredicted();
   if (rare.dataset.length != 0) {
     dataset = set.keys.dataset(rare.dataset.data, rare.dataset.length);
   }
@@ -422,7 +470,7 @@ void run_all(ShapeSet& set, JsonSink& sink, JsonClock& clock, ShapeRun& run) {
 
   while (at < limit && tuple != end_tuple) {
     // Once for each stretch of records of one shape and one prediction.
-    std::size_t index = set.current, tried = 0;
+    std::size_t index = set.current, step = 0;
     Shape* shape = &set.shapes[index];
     bool predicted = shape->use_predicted();
     const Segment* const hot = predicted ? shape->predicted().data() : shape->general().data();
@@ -603,17 +651,16 @@ void run_all(ShapeSet& set, JsonSink& sink, JsonClock& clock, ShapeRun& run) {
 
     other:
       // Another program for the same record; whichever takes it, the stretch ends there.
-      segment = next_program(set, index, predicted, tried);
+      segment = next_program(set, step, index, predicted);
       if (segment == nullptr) {
         run.stopped = true;
         break;
       }
-      predicted = false;
       last = true;
       more |= std::size_t{1} << 32;
       shape = &set.shapes[index];
-      dataset = set.constant_dataset;
-      day = shape->no_time();
+      dataset = predicted ? shape->predicted_dataset() : set.constant_dataset;
+      day = predicted ? shape->predicted_day() : shape->no_time();
       nanos = 0;
       rare.odds = 0;
       rare.dataset = rare.date = rare.time = {nullptr, 0};

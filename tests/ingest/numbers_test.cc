@@ -91,6 +91,24 @@ TEST(JsonNumbers, AreCorrectlyRounded) {
   }
 }
 
+// Where the path of long division begins and ends, and quotients that lie on or near the middle
+// between two doubles.
+TEST(JsonNumbers, RoundLongDecimalsCorrectly) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 200'000; ++i) {
+    const unsigned power = static_cast<unsigned>(random() % 20);
+    std::uint64_t mantissa = random() >> random() % 64;
+    if (random() % 4 == 0) {
+      // The middle of two doubles of this size, and its neighbours.
+      const int up = static_cast<int>(random() % 10);
+      mantissa = ((random() >> 11 | std::uint64_t{1} << 52) * 2 + 1) << up;
+      mantissa += random() % 3 - 1;
+    }
+    const std::string text = fmt::format("{}e-{}", mantissa, power);
+    ASSERT_EQ(decimal_quotient(mantissa, power), std::strtod(text.c_str(), nullptr)) << text;
+  }
+}
+
 TEST(JsonNumbers, EqualTheDom) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 30'000; ++i) {
