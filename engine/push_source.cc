@@ -4,9 +4,6 @@
 #include <cstring>
 
 namespace weir::engine {
-namespace {
-constexpr std::size_t kMaxSpent = 64;
-}  // namespace
 
 Push PushSource::push(std::string_view bytes) {
   if (closed_.load()) return Push::kClosed;
@@ -21,8 +18,7 @@ Push PushSource::push(std::string_view bytes) {
     waiting_.fetch_sub(bytes.size());
     return Push::kClosed;
   }
-  std::string chunk;
-  spent_.try_dequeue(chunk);
+  std::string chunk = spent_.take();
   chunk.assign(bytes);
   chunks_.enqueue(std::move(chunk));
   return Push::kAccepted;
@@ -32,8 +28,7 @@ ReadResult PushSource::read(std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size()) {
     if (taken_ == current_.size()) {
-      if (!current_.empty() && spent_.size_approx() < kMaxSpent)
-        spent_.enqueue(std::move(current_));
+      if (!current_.empty()) spent_.give(std::move(current_));
       current_.clear();
       taken_ = 0;
       if (!chunks_.try_dequeue(current_)) {

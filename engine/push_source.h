@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/pool.h"
 #include "weir/engine.h"
 #include "weir/source.h"
 
@@ -32,7 +33,7 @@ class PushSource final : public Source {
   std::size_t max_waiting_;
   std::string name_ = "pushed";
   moodycamel::ConcurrentQueue<std::string> chunks_;
-  moodycamel::ConcurrentQueue<std::string> spent_;  // their memory, for the next pushes
+  core::Pool<std::string> spent_{64};  // their memory, for the next pushes
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> closed_{false};
   std::string current_;

@@ -109,7 +109,8 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               std::move(parts_.requests),
               parts_.config.emit,
               source_names_,
-              parts_.config.max_reject_samples},
+              parts_.config.max_reject_samples,
+              counters_},
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
@@ -137,13 +138,10 @@ Run::~Run() {
 
 Progress Run::progress() const {
   Progress progress;
-  if (settled_.load(std::memory_order_acquire) == thread_count_) {
-    const HeaderCounts& headers = workers_.front()->header_counts();
-    progress.records = headers.records.load(std::memory_order_relaxed);
-    progress.tuples = headers.tuples.load(std::memory_order_relaxed);
-    progress.rejected = headers.rejected.load(std::memory_order_relaxed);
-    progress.bytes = headers.bytes.load(std::memory_order_relaxed);
-  }
+  progress.records = counters_.total("records");
+  progress.tuples = counters_.total("tuples");
+  progress.rejected = counters_.total("rejected");
+  progress.bytes = counters_.total("bytes");
   progress.position = splitter_.position();
   progress.total = splitter_.total();
   const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);

@@ -56,6 +56,7 @@ class Run {
   Ring ring_;
   ingest::Splitter splitter_;
   PlanLog plans_;
+  core::Counters counters_;
   Shared shared_;
   core::Parker parker_;
   std::unique_ptr<Intake> intake_;

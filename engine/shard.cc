@@ -26,15 +26,15 @@ const std::vector<Instance*>& list_at(const std::vector<std::vector<Instance*>>&
   return id < by_id.size() ? by_id[id] : kNone;
 }
 
-void add_to(std::atomic<std::uint64_t>& counter, std::uint64_t n) {
-  // One writer, so a plain add suffices; readers want any recent value.
-  counter.store(counter.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
     : shared_(shared), number_(number), cursor_(shared.emit) {
+  if (number_ == 0) {
+    core::Counters& counters = shared_.counters;
+    headers_ = {&counters.add("records"), &counters.add("tuples"), &counters.add("rejected"),
+                &counters.add("bytes")};
+  }
   cross(cursor_.start(shared_.start));
 }
 
@@ -77,12 +77,12 @@ void ShardWorker::fold_header(const Entry& entry) {
                               .length = reject.length});
   }
   line_base_ += columns.lines;
-  add_to(headers_.records, columns.records);
-  add_to(headers_.tuples, columns.tuples());
-  add_to(headers_.rejected, columns.rejects.size());
+  headers_.records->add(columns.records);
+  headers_.tuples->add(columns.tuples());
+  headers_.rejected->add(columns.rejects.size());
   std::uint64_t bytes = entry.block.bytes.size();
   for (const auto& skipped : entry.block.skipped) bytes += skipped.bytes;
-  add_to(headers_.bytes, bytes);
+  headers_.bytes->add(bytes);
 }
 
 void ShardWorker::cross(const Cut& cut) {

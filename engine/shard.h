@@ -6,11 +6,10 @@
 //  2. At a cut everything before it has been applied and nothing after it.
 //  3. Each tuple is counted by the owner of its stream alone: applied if any synopsis of the stream
 //     or its dataset took it, else unrouted.
-// Thread safety: shard-local; the counters of progress() may be read by any thread.
+// Thread safety: shard-local; its counters may be read by any thread.
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "core/array.h"
+#include "core/counters.h"
 #include "engine/collector.h"
 #include "engine/cuts.h"
 #include "engine/entry.h"
@@ -38,6 +38,7 @@ struct Shared {
   Period emit;
   std::vector<std::string> source_names;
   std::size_t max_reject_samples = 0;
+  core::Counters& counters;
 };
 
 // A synopsis as one worker holds it.
@@ -53,11 +54,6 @@ struct ShardCounts {
   std::uint64_t unrouted = 0;
 };
 
-// Counts that worker 0 alone folds from the block headers, on its own cache lines.
-struct alignas(core::kCacheLine) HeaderCounts {
-  std::atomic<std::uint64_t> records{0}, tuples{0}, rejected{0}, bytes{0};
-};
-
 class ShardWorker {
  public:
   // Takes the start cut, so that synopses stand before the first tuple.
@@ -67,8 +63,6 @@ class ShardWorker {
   std::size_t do_work();
   // The end of input has been applied.
   bool done() const { return done_; }
-
-  const HeaderCounts& header_counts() const { return headers_; }
 
   // REQUIRES: done(), and the thread that ran do_work() has been joined.
   const ShardCounts& counts() const { return counts_; }
@@ -118,7 +112,13 @@ class ShardWorker {
   core::Array<core::Kind> kinds_scratch_;
 
   // Folded from headers by worker 0 alone.
-  HeaderCounts headers_;
+  struct HeaderCounters {
+    core::Counter* records = nullptr;
+    core::Counter* tuples = nullptr;
+    core::Counter* rejected = nullptr;
+    core::Counter* bytes = nullptr;
+  };
+  HeaderCounters headers_;
   std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)> rejected_{};
   std::uint64_t line_base_ = 0;
   std::uint64_t reject_samples_ = 0;
