@@ -88,9 +88,8 @@ void by_shape(benchmark::State& state, LayoutKind kind, std::int64_t target) {
   hwy::SetSupportedTargetsForTest(0);
   state.SetItemsProcessed(static_cast<std::int64_t>(records));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(block.bytes.size()));
-  state.counters["ns/record"] =
-      benchmark::Counter(static_cast<double>(records) * 1e-9,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["record"] = benchmark::Counter(
+      static_cast<double>(records), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 void by_dom(benchmark::State& state, LayoutKind kind) {
@@ -120,9 +119,8 @@ void by_dom(benchmark::State& state, LayoutKind kind) {
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(records));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(block.bytes.size()));
-  state.counters["ns/record"] =
-      benchmark::Counter(static_cast<double>(records) * 1e-9,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["record"] = benchmark::Counter(
+      static_cast<double>(records), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 const bool kRegistered = [] {

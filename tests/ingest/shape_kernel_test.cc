@@ -85,7 +85,7 @@ class ShapeKernel : public testing::TestWithParam<std::int64_t> {
 };
 INSTANTIATE_TEST_SUITE_P(EveryTarget, ShapeKernel,
                          testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& info) { return hwy::TargetName(info.param); });
+                         [](const auto& of) { return hwy::TargetName(of.param); });
 
 TEST_P(ShapeKernel, TakesEveryRecordOfItsShape) {
   ShapeBench bench(LayoutKind::kSaams, saams("S1", "00:00:01", "6.5"), {{"price"}});
