@@ -1,0 +1,45 @@
+// weir-harness: runs experiments and records them as JSON lines (see results/README.md).
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "harness/experiment.h"
+
+int main(int argc, char** argv) {
+  using weir::harness::Experiment;
+  static const Experiment kExperiments[] = {
+      {"throughput",
+       "records a second of the whole job: threads x streams, beside the straw man and DuckDB",
+       weir::harness::add_throughput},
+      {"micro", "nanoseconds of ring, parsing, look-up, routing and synopses (Google Benchmark)",
+       weir::harness::add_micro},
+  };
+
+  CLI::App program{"Runs experiments and records each as one JSON line a configuration."};
+  program.require_subcommand(1);
+  program.footer("example: weir-harness run throughput --threads 1,2 --out results/here.jsonl");
+  CLI::App* list = program.add_subcommand("list", "what can be run");
+  CLI::App* run = program.add_subcommand("run", "run one experiment");
+  run->require_subcommand(1);
+  std::vector<std::pair<CLI::App*, std::function<int()>>> runs;
+  for (const Experiment& experiment : kExperiments) {
+    CLI::App* app = run->add_subcommand(experiment.name, experiment.what);
+    runs.emplace_back(app, experiment.add(*app));
+  }
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error) == 0 ? 0 : 2;
+  }
+  if (list->parsed()) {
+    for (const Experiment& experiment : kExperiments) {
+      fmt::print("{:<12} {}\n", experiment.name, experiment.what);
+    }
+    return 0;
+  }
+  for (const auto& [app, go] : runs) {
+    if (app->parsed()) return go();
+  }
+  return 2;
+}

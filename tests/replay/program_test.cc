@@ -1,0 +1,245 @@
+// The program's small commands, and what it says to a wrong command line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/replay/subprocess.h"
+
+namespace weir::replay {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+long lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+// A wrong use: one line on standard error, nothing on standard output.
+void expect_error(const std::vector<std::string>& arguments, int status, const std::string& says) {
+  const Finished ran = run_weir(arguments);
+  EXPECT_EQ(ran.status, status) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, StartsWith("weir: "));
+  EXPECT_THAT(ran.err, HasSubstr(says));
+  EXPECT_EQ(lines_of(ran.err), 1) << ran.err;
+}
+
+TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
+  const std::vector<std::vector<std::string>> commands = {
+      {},          {"replay"},     {"generate"}, {"generate", "stocks"}, {"generate", "sensors"},
+      {"convert"}, {"validate"},   {"config"},   {"config", "show"},     {"topology"},
+      {"version"}, {"completion"}, {"help"}};
+  for (std::vector<std::string> command : commands) {
+    std::vector<std::string> through_help = command;
+    through_help.insert(through_help.begin(), "help");
+    command.emplace_back("--help");
+    const Finished ran = run_weir(command);
+    EXPECT_EQ(ran.status, 0);
+    EXPECT_THAT(ran.out, HasSubstr("Example"));
+    EXPECT_EQ(ran.err, "");
+    EXPECT_EQ(run_weir(through_help).out, ran.out);
+  }
+}
+
+TEST(Program, SuggestsTheCommandOrOptionThatWasMeant) {
+  expect_error({"repaly"}, 2, "unknown command 'repaly'; did you mean replay?");
+  expect_error({"replay", "--thread", "2", "x"}, 2,
+               "unknown option '--thread'; did you mean --threads?");
+  expect_error({"generate", "stock"}, 2, "did you mean stocks?");
+  expect_error({"topology", "extra"}, 2, "unexpected argument 'extra'");
+  expect_error({"help", "toplogy"}, 2, "did you mean topology?");
+}
+
+TEST(Program, RefusesWrongOptionsWithWhatWouldBeRight) {
+  expect_error({"replay"}, 2, "needs an INPUT");
+  expect_error({"replay", "--threads"}, 2, "--threads");
+  expect_error({"replay", "--threads", "two", "x"}, 2,
+               "--threads: 'two' is wrong; expected a whole number");
+  expect_error({"replay", "--threads", "-1", "x"}, 2, "--threads: '-1' is wrong");
+  expect_error({"replay", "--block-size", "1K", "x"}, 2,
+               "--block-size: '1K' is out of range; expected 4K to 8M");
+  expect_error({"replay", "--layout", "xml", "x"}, 2, "expected one of auto, saams, titan, ticks");
+  expect_error({"replay", "--emit", "60", "x"}, 2, "--emit");
+  expect_error({"replay", "--speed", "fast", "x"}, 2, "--speed");
+  expect_error({"replay", "--ingest-threads", "1", "x"}, 2, "shard");
+  expect_error({"replay", "--summary", "-", "x"}, 2, "standard output");
+  expect_error({"generate", "stocks", "--bad-share", "2"}, 2, "bad");
+  expect_error({"generate", "stocks", "--skew", "much"}, 2, "--skew: 'much' is no number");
+  expect_error({"convert"}, 2, "convert needs an INPUT");
+  expect_error({"convert", "--merge", "name", "x"}, 2, "expected time");
+  expect_error({"topology", "--synthetic", "nonsense"}, 2, "--synthetic");
+  expect_error({"completion", "tcsh"}, 2, "expected bash, zsh or fish");
+}
+
+TEST(Program, WithoutACommandShowsHelpAsAMistake) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"generate"}, {"config"}}) {
+    const Finished ran = run_weir(arguments);
+    EXPECT_EQ(ran.status, 2);
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr("Example"));
+  }
+}
+
+TEST(Version, NamesCompilerAndSimdTarget) {
+  EXPECT_THAT(run_weir({"version"}).out, MatchesRegex("weir [0-9.]+ \\(.*; SIMD [A-Z0-9_]+\\)\n"));
+  EXPECT_THAT(
+      run_weir({"version", "--json"}).out,
+      MatchesRegex("\\{\"version\":\"[0-9.]+\",\"compiler\":\".*\",\"simd\":\"[A-Z0-9_]+\"\\}\n"));
+}
+
+TEST(TopologyCommand, ShowsEachThreadWithItsReason) {
+  const Finished ran =
+      run_weir({"topology", "--synthetic", "numa:2 core:2 pu:2", "--threads", "5"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 NUMA groups, 4 cores, 8 processing units"));
+  EXPECT_THAT(ran.out, HasSubstr("fused"));
+  EXPECT_THAT(ran.out, HasSubstr("smt"));
+}
+
+TEST(TopologyCommand, GivesJson) {
+  const Finished ran = run_weir({"topology", "--synthetic", "core:2", "--json"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, StartsWith("{\"summary\":"));
+  EXPECT_EQ(lines_of(ran.out), 1);
+}
+
+TEST(GenerateCommand, GivesTheSameBytesToAFileAndToStandardOutput) {
+  const Scratch scratch;
+  const std::vector<std::string> base = {"generate",  "stocks", "--records", "1000",
+                                         "--streams", "10",     "--seed",    "7"};
+  std::vector<std::string> to_file = base;
+  to_file.insert(to_file.end(), {"-o", scratch.at("s.ndjson")});
+  const Finished ran = run_weir(to_file);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("generated 1,000 records"));
+  const Finished piped = run_weir(base);
+  EXPECT_EQ(piped.out, scratch.read("s.ndjson"));
+  EXPECT_EQ(lines_of(piped.out), 1000);
+}
+
+TEST(GenerateCommand, EndsQuietlyWhenTheReaderGoesAway) {
+  Subprocess process({"generate", "stocks", "--records", "10000000"});
+  std::string line;
+  ASSERT_TRUE(process.read_line(line));
+  process.close_output();
+  EXPECT_EQ(process.finish().status, 0);
+}
+
+TEST(GenerateCommand, NamesTheFileThatCannotBeWritten) {
+  expect_error({"generate", "stocks", "-o", "/nowhere/at/all"}, 1, "/nowhere/at/all");
+  if (access("/dev/full", W_OK) == 0) {
+    expect_error({"generate", "stocks", "--records", "100000", "-o", "/dev/full"}, 1, "/dev/full");
+  }
+}
+
+TEST(ConvertCommand, TurnsTicksIntoRecordsThatReplayTakes) {
+  const Scratch scratch;
+  const std::string name = scratch.write("Forex·EURTRY·NoExpiry.txt",
+                                         "01/02/2019,00:00:01,6.0654,1\n"
+                                         "01/02/2019,00:00:02,oops,1\n"
+                                         "01/02/2019,00:00:03,6.0655,2\n");
+  const Finished ran = run_weir({"convert", name, "--rejects", scratch.at("bad")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(R"("streamID":"EURTRY")"));
+  EXPECT_EQ(lines_of(ran.out), 2);
+  EXPECT_THAT(ran.err, HasSubstr("records 3 = written 2 + rejected 1"));
+  EXPECT_THAT(scratch.read("bad"), HasSubstr("oops"));
+  EXPECT_EQ(run_weir({"convert", "--strict", name}).status, 3);
+  expect_error({"convert", name, "-o", name}, 2, "overwrite");
+}
+
+TEST(Completion, KnowsEveryCommandAndOption) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Finished ran = run_weir({"completion", shell});
+    EXPECT_EQ(ran.status, 0);
+    for (const char* word :
+         {"replay", "generate", "sensors", "block-size", "bad-share", "synthetic"}) {
+      EXPECT_THAT(ran.out, HasSubstr(word)) << shell;
+    }
+  }
+}
+
+TEST(Completion, IsAcceptedByBash) {
+  if (access("/bin/bash", X_OK) != 0) GTEST_SKIP() << "no bash here: its script is NOT checked";
+  const Scratch scratch;
+  const std::string script = scratch.write("weir.bash", run_weir({"completion", "bash"}).out);
+  const std::string check =
+      "source " + script +
+      "; COMP_WORDS=(weir generate stocks --st); COMP_CWORD=3; _weir; echo ${COMPREPLY[@]}";
+  FILE* shell = popen(("/bin/bash -c '" + check + "'").c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  char line[256] = {};
+  EXPECT_NE(fgets(line, sizeof line, shell), nullptr);
+  pclose(shell);
+  EXPECT_STREQ(line, "--streams\n");
+}
+
+TEST(ConfigShow, GivesAConfigurationThatReadsBackTheSame) {
+  const Scratch scratch;
+  const Finished shown =
+      run_weir({"config", "show", "--threads", "3", "--emit", "5m", "data.ndjson"});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("threads = 3 "));
+  const std::string file = scratch.write("run.toml", shown.out);
+  EXPECT_EQ(run_weir({"config", "show", "--config", file}).out, shown.out);
+  EXPECT_THAT(run_weir({"config", "show", "--config", file, "--threads", "4"}).out,
+              HasSubstr("threads = 4 "));
+}
+
+TEST(Validate, SaysOkForGoodFiles) {
+  const Scratch scratch;
+  const std::string requests = scratch.write("r.json", std::string(kBuild) + "\n" + kQuery);
+  const std::string config =
+      scratch.write("c.toml", "requests = \"" + requests + "\"\nthreads = 2\n");
+  const std::string mapping = scratch.write(
+      "m.toml", "format = \"csv\"\nstream = \"id\"\ndataset_constant = \"D\"\ntime = \"t\"\n");
+  const Finished ran = run_weir({"validate", "--config", config, "--mapping", mapping});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(lines_of(ran.out), 3);
+  EXPECT_THAT(ran.out, HasSubstr("r.json: 2 requests"));
+  EXPECT_EQ(ran.err, "");
+}
+
+TEST(Validate, NeverSaysOkForWhatIsWrong) {
+  const Scratch scratch;
+  const std::string wrong = scratch.write("wrong", "This is [a] wrong\n");
+  for (const char* kind : {"--config", "--mapping", "--requests"}) {
+    const Finished ran = run_weir({"validate", kind, wrong});
+    EXPECT_EQ(ran.status, 78) << kind;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, HasSubstr(wrong));
+    EXPECT_EQ(lines_of(ran.err), 1) << ran.err;
+    EXPECT_EQ(run_weir({"validate", kind, scratch.write("empty", "")}).status,
+              std::string(kind) == "--config" ? 0 : 78);
+    EXPECT_EQ(run_weir({"validate", kind, scratch.at("missing")}).status, 78);
+  }
+  expect_error({"validate"}, 2, "validate needs");
+}
+
+TEST(Validate, FindsAQueryWithoutItsSynopsisAndABuildWithABadParameter) {
+  const Scratch scratch;
+  const std::string query = scratch.write("q.json", kQuery);
+  expect_error({"validate", "--requests", query}, 78, "no request builds this synopsis");
+  const std::string build = scratch.write(
+      "b.json",
+      R"({"op":"build","synopsis":"CountMin","dataset":"D","field":"price","params":{"epsilon":7,"confidence":0.99}})");
+  expect_error({"validate", "--requests", build}, 78, "epsilon");
+  const std::string good = scratch.write("g.json", kBuild);
+  const Finished together = run_weir({"validate", "--requests", query, "--requests", good});
+  EXPECT_EQ(together.status, 0) << together.err;
+}
+
+TEST(Validate, GivesJson) {
+  const Scratch scratch;
+  const Finished ran =
+      run_weir({"validate", "--json", "--config", scratch.write("c", "thread = 1\n")});
+  EXPECT_EQ(ran.status, 78);
+  EXPECT_THAT(ran.out, HasSubstr(R"("ok":false,"errors":[")"));
+  EXPECT_THAT(ran.out, HasSubstr("did you mean threads?"));
+}
+
+}  // namespace
+}  // namespace weir::replay
