@@ -1,8 +1,9 @@
 #include "engine/collector.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
+
+#include "core/check.h"
 
 namespace weir::engine {
 
@@ -24,21 +25,20 @@ void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& quer
 }
 
 std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials) {
-  assert(!partials.empty());
+  WEIR_CHECK(!partials.empty(), "somebody owns a part");
   std::sort(partials.begin(), partials.end(),
             [](const Partial& a, const Partial& b) { return a.part < b.part; });
   std::unique_ptr<synopses::Synopsis> merged = std::move(partials.front().synopsis);
   for (std::size_t i = 1; i < partials.size(); ++i) {
     const Status status = merged->merge(*partials[i].synopsis);
-    assert(status.ok() && "parts of one build have equal parameters");
-    static_cast<void>(status);
+    WEIR_CHECK(status.ok(), "parts of one build have equal parameters");
   }
   return merged;
 }
 
 void Collector::open(std::shared_ptr<const Crossing> crossing) {
   const std::scoped_lock lock(mutex_);
-  assert(crossing->ordinal == first_open_ + open_.size());
+  WEIR_CHECK(crossing->ordinal == first_open_ + open_.size(), "cuts open in order");
   OpenCut& cut = open_.emplace_back();
   cut.slots.reserve(crossing->answers.size());
   for (std::size_t i = 0; i < crossing->answers.size(); ++i) {
@@ -49,7 +49,7 @@ void Collector::open(std::shared_ptr<const Crossing> crossing) {
 }
 
 Collector::Slot& Collector::slot(std::uint64_t ordinal, std::uint32_t answer) {
-  assert(ordinal >= first_open_ && ordinal - first_open_ < open_.size());
+  WEIR_CHECK(ordinal - first_open_ < open_.size(), "an answer of an open cut");
   return open_[ordinal - first_open_].slots[answer];
 }
 
@@ -61,7 +61,7 @@ void Collector::finish_slot(std::uint64_t ordinal, Slot& slot) {
 void Collector::complete(std::uint64_t ordinal, std::uint32_t answer, Answer finished) {
   const std::scoped_lock lock(mutex_);
   Slot& waiting = slot(ordinal, answer);
-  assert(waiting.missing == 1);
+  WEIR_CHECK(waiting.missing == 1, "the last contribution");
   waiting.answer = std::move(finished);
   finish_slot(ordinal, waiting);
 }

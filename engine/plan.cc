@@ -1,9 +1,9 @@
 #include "engine/plan.h"
 
 #include <algorithm>
-#include <cassert>
 #include <set>
 
+#include "core/check.h"
 #include "engine/json_text.h"
 
 namespace weir::engine {
@@ -84,7 +84,7 @@ struct PlanLog::Making {
 std::shared_ptr<const Crossing> PlanLog::cross(
     const Cut& cut, const std::function<void(std::shared_ptr<const Crossing>)>& first) {
   const std::scoped_lock lock(mutex_);
-  assert(cut.ordinal >= first_pending_ && cut.ordinal <= first_pending_ + pending_.size());
+  WEIR_CHECK(cut.ordinal - first_pending_ <= pending_.size(), "workers cross in order");
   if (cut.ordinal == first_pending_ + pending_.size()) {
     pending_.push_back({make(cut), 0});
     first(pending_.back().crossing);
@@ -163,12 +163,21 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
   }
 }
 
-Status PlanLog::probe(const Request& request, const synopses::SynopsisType& type) {
-  if (probe_ != nullptr && probe_->id() == type.id && probe_->params() == request.params) return {};
+Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
+    const Request& request, const synopses::SynopsisType& type) {
+  if (prototypes_.size() > 2 * builds_.size() + 16) {
+    std::erase_if(prototypes_, [](const auto& entry) { return entry.second.expired(); });
+  }
+  // The form counts: two forms may have values alike.
+  std::vector<double> key = request.params.values;
+  key.push_back(static_cast<double>(request.params.form));
+  auto& known = prototypes_[{type.id, std::move(key)}];
+  if (auto standing = known.lock()) return standing;
   auto made = type.create(request.params);
   if (!made.ok()) return made.status();
-  probe_ = *std::move(made);
-  return {};
+  std::shared_ptr<const synopses::Synopsis> shared = *std::move(made);
+  known = shared;
+  return shared;
 }
 
 void PlanLog::build(const std::shared_ptr<const Request>& request, Making& making) {
@@ -183,13 +192,13 @@ void PlanLog::build(const std::shared_ptr<const Request>& request, Making& makin
     return making.fail(*request, std::string(type->name) + " on " + place_of(*request) +
                                      " stands with other parameters; delete it first");
   }
-  if (const Status status = probe(*request, *type); !status.ok()) {
-    return making.fail(*request, status.message());
-  }
+  auto prototype = this->prototype(*request, *type);
+  if (!prototype.ok()) return making.fail(*request, prototype.status().message());
   auto made = std::make_shared<Build>();
   made->number = next_build_++;
   made->request = request;
   made->type = type;
+  made->prototype = *std::move(prototype);
   made->dataset = names_.keys().dataset(request->dataset);
   made->whole_dataset = request->stream.empty();
   if (!made->whole_dataset) {
@@ -219,10 +228,7 @@ void PlanLog::query(const std::shared_ptr<const Request>& request, Making& makin
   if (standing == builds_.end()) return making.fail(*request, standing_near(*request));
   const std::shared_ptr<const Build>& build = standing->second;
   // An empty synopsis refuses the queries that a full one refuses, so a wrong one is known now.
-  if (const Status status = probe(*build->request, *build->type); !status.ok()) {
-    return making.fail(*request, status.message());
-  }
-  if (const auto tried = probe_->estimate(request->query); !tried.ok()) {
+  if (const auto tried = build->prototype->estimate(request->query); !tried.ok()) {
     return making.fail(*request, tried.status().message());
   }
   if (!request->continuous) return ask(build, request, Answer::Kind::kAdHoc, making);

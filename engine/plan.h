@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,8 @@ struct Build {
   std::uint64_t number = 0;  // unique in a run, ascending
   std::shared_ptr<const Request> request;
   const synopses::SynopsisType* type = nullptr;
+  // Empty; every part starts as a clone of it and shares its constant tables.
+  std::shared_ptr<const synopses::Synopsis> prototype;
   DatasetId dataset{};
   StreamId stream{};  // meaningless when whole_dataset
   bool whole_dataset = false;
@@ -107,7 +110,8 @@ class PlanLog {
   void ask(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Request>& query,
            Answer::Kind kind, Making& making);
   void list(const std::shared_ptr<const Request>& request, Making& making);
-  Status probe(const Request& request, const synopses::SynopsisType& type);
+  Result<std::shared_ptr<const synopses::Synopsis>> prototype(const Request& request,
+                                                              const synopses::SynopsisType& type);
   std::uint32_t contributors(const Build& build) const;
   std::string standing_near(const Request& request) const;
 
@@ -128,8 +132,9 @@ class PlanLog {
     std::shared_ptr<const Build> build;
   };
   std::vector<Continuous> continuous_;  // in order of registration
-  // The last parameters that were seen to make a synopsis: builds come in long runs of one kind.
-  std::unique_ptr<synopses::Synopsis> probe_;
+  // One prototype for all builds of equal type and parameters, for as long as one of them stands.
+  std::map<std::pair<int, std::vector<double>>, std::weak_ptr<const synopses::Synopsis>>
+      prototypes_;
 };
 
 // Identity of the synopsis that a request names, as a map key.

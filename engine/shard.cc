@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "core/check.h"
-
 namespace weir::engine {
 namespace {
 
@@ -123,9 +121,7 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
       const core::Key& key = shared_.names.keys().key(build->stream);
       if (shared_.routes.slot_owner[part_slot(key, part)] != number_) continue;
     }
-    auto made = build->type->create(build->request->params);
-    WEIR_CHECK(made.ok(), "the plan has tried these parameters");
-    instance->parts[part] = *std::move(made);
+    instance->parts[part] = build->prototype->clone();
     concerned = true;
   }
   if (!concerned) return;

@@ -41,7 +41,7 @@ Result<double> in_tuples(const char* name, double duration, double interval) {
 }
 
 std::shared_ptr<const Twiddles> twiddles_of(const Dft::Shape& shape) {
-  return Twiddles::shared(shape.window, shape.basic, shape.coefficients);
+  return Twiddles::make(shape.window, shape.basic, shape.coefficients);
 }
 
 // States must not differ by a NaN's sign, which the targets' instructions do not agree on.

@@ -1,9 +1,6 @@
 #include "synopses/twiddles.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
-#include <tuple>
 
 #include "synopses/dft_kernel.h"
 
@@ -26,9 +23,32 @@ double cosine(double x) {
   return 1.0 - 0.5 * y * (1.0 + sum);
 }
 
-std::unique_ptr<const Twiddles> make(std::uint32_t window, std::uint32_t basic,
-                                     std::uint32_t coefficients) {
-  auto made = std::make_unique<Twiddles>();
+}  // namespace
+
+std::complex<double> unit_root(std::uint32_t k, std::uint32_t n) {
+  // Octant and rest in whole numbers: the angle left is in [0, π/4], and symmetric points agree.
+  const std::uint32_t octant = 8 * k / n;
+  std::uint32_t rest = 8 * k - octant * n;
+  const bool back = octant % 2 == 1;
+  if (back) rest = n - rest;
+  const double angle = kQuarterPi * (static_cast<double>(rest) / n);
+  const double c = cosine(angle);
+  const double s = back ? -sine(angle) : sine(angle);
+  switch ((octant + 1) / 2 % 4) {
+    case 0:
+      return {c, s};
+    case 1:
+      return {-s, c};
+    case 2:
+      return {-c, -s};
+    default:
+      return {s, -c};
+  }
+}
+
+std::shared_ptr<const Twiddles> Twiddles::make(std::uint32_t window, std::uint32_t basic,
+                                               std::uint32_t coefficients) {
+  auto made = std::make_shared<Twiddles>();
   made->window = window;
   made->basic = basic;
   made->coefficients = coefficients;
@@ -55,46 +75,6 @@ std::unique_ptr<const Twiddles> make(std::uint32_t window, std::uint32_t basic,
     made->constant.push_back(std::conj(half_root(m * (basic - 1))) * size);
   }
   return made;
-}
-
-}  // namespace
-
-std::complex<double> unit_root(std::uint32_t k, std::uint32_t n) {
-  // Octant and rest in whole numbers: the angle left is in [0, π/4], and symmetric points agree.
-  const std::uint32_t octant = 8 * k / n;
-  std::uint32_t rest = 8 * k - octant * n;
-  const bool back = octant % 2 == 1;
-  if (back) rest = n - rest;
-  const double angle = kQuarterPi * (static_cast<double>(rest) / n);
-  const double c = cosine(angle);
-  const double s = back ? -sine(angle) : sine(angle);
-  switch ((octant + 1) / 2 % 4) {
-    case 0:
-      return {c, s};
-    case 1:
-      return {-s, c};
-    case 2:
-      return {-c, -s};
-    default:
-      return {s, -c};
-  }
-}
-
-std::shared_ptr<const Twiddles> Twiddles::shared(std::uint32_t window, std::uint32_t basic,
-                                                 std::uint32_t coefficients) {
-  static std::mutex mutex;
-  static std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>,
-                  std::weak_ptr<const Twiddles>>
-      cache;
-  const std::lock_guard<std::mutex> lock(mutex);
-  std::erase_if(cache, [](const auto& entry) { return entry.second.expired(); });
-  auto& entry = cache[{window, basic, coefficients}];
-  std::shared_ptr<const Twiddles> table = entry.lock();
-  if (table == nullptr) {
-    table = make(window, basic, coefficients);
-    entry = table;
-  }
-  return table;
 }
 
 }  // namespace weir::synopses

@@ -1,10 +1,10 @@
-// Twiddles: the points of the unit circle that a DFT of one shape multiplies by, shared by every
-// synopsis of that shape.
+// Twiddles: the points of the unit circle that a DFT of one shape multiplies by, shared by a
+// synopsis and its clones.
 //
 // Invariants
 //  1. The same bits on every machine: computed by + - · / alone, never by the C library's sin.
 //  2. Each is within 4·2^-53 of the true value.
-// Thread safety: immutable; shared() is thread-safe.
+// Thread safety: immutable.
 #pragma once
 
 #include <complex>
@@ -36,10 +36,9 @@ struct Twiddles {
   // e^{-j2πmi/w}.
   std::complex<double> at(std::uint64_t m, std::uint64_t i) const { return circle[m * i % window]; }
 
-  // The table of a shape, made once for all who hold it and freed with the last of them. This is a
-  // cache of values, not state: nothing that can be observed depends on it.
-  static std::shared_ptr<const Twiddles> shared(std::uint32_t window, std::uint32_t basic,
-                                                std::uint32_t coefficients);
+  // The table of a shape. Clones of a synopsis share their original's.
+  static std::shared_ptr<const Twiddles> make(std::uint32_t window, std::uint32_t basic,
+                                              std::uint32_t coefficients);
 };
 
 }  // namespace weir::synopses

@@ -366,11 +366,5 @@ TEST(Twiddles, AreWithinFourRoundingsOfTheUnitCircle) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(unit_root(1, 500).imag()), 4578397450585685708u);
 }
 
-TEST(Twiddles, AreSharedByAllOfOneShape) {
-  const auto one = Twiddles::shared(500, 100, 8);
-  EXPECT_EQ(one, Twiddles::shared(500, 100, 8));
-  EXPECT_NE(one, Twiddles::shared(500, 250, 8));
-}
-
 }  // namespace
 }  // namespace weir::synopses
