@@ -14,13 +14,8 @@ T& at_id(std::vector<T>& by_id, std::uint32_t id) {
   return by_id[id];
 }
 
-bool takes(const Build& build, core::Kind kind) {
-  return kind != core::Kind::kMissing && !(build.type->numeric_only && kind == core::Kind::kText);
-}
-
-const std::vector<Instance*>& list_at(const std::vector<std::vector<Instance*>>& by_id,
-                                      std::uint32_t id) {
-  static const std::vector<Instance*> kNone;
+const Targets& list_at(const std::vector<Targets>& by_id, std::uint32_t id) {
+  static const Targets kNone;
   return id < by_id.size() ? by_id[id] : kNone;
 }
 
@@ -102,8 +97,9 @@ void ShardWorker::cross(const Cut& cut) {
   }
 }
 
-std::vector<Instance*>& ShardWorker::of_stream(StreamId stream) {
-  return at_id(by_stream_, raw(stream));
+Targets& ShardWorker::targets_of(const Build& build) {
+  return build.whole_dataset ? at_id(by_dataset_, raw(build.dataset))
+                             : at_id(by_stream_, raw(build.stream));
 }
 
 void ShardWorker::create(const std::shared_ptr<const Build>& build) {
@@ -125,19 +121,16 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
     concerned = true;
   }
   if (!concerned) return;
-  if (build->whole_dataset) {
-    at_id(by_dataset_, raw(build->dataset)).push_back(instance.get());
-  } else {
-    of_stream(build->stream).push_back(instance.get());
-  }
+  targets_of(*build).push_back({build->parts == 1 ? instance->parts[0].get() : nullptr,
+                                instance.get(), build->column, build->type->numeric_only});
   instances_.emplace(build->number, std::move(instance));
 }
 
 void ShardWorker::remove(const Build& build) {
   const auto found = instances_.find(build.number);
   if (found == instances_.end()) return;
-  std::erase(build.whole_dataset ? by_dataset_[raw(build.dataset)] : of_stream(build.stream),
-             found->second.get());
+  std::erase_if(targets_of(build),
+                [&](const Target& target) { return target.instance == found->second.get(); });
   instances_.erase(found);
 }
 
@@ -169,7 +162,9 @@ void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint
   const auto before = [&](std::uint32_t tuple, std::uint32_t record) {
     return entry.columns.record[tuple] < record;
   };
-  for (const core::Run& run : batch.runs) {
+  for (std::size_t at = 0; at < batch.runs.size(); ++at) {
+    prefetch(batch, at);
+    const core::Run& run = batch.runs[at];
     std::uint32_t begin = run.begin;
     std::uint32_t end = run.begin + run.count;
     if (!whole) {
@@ -183,16 +178,41 @@ void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint
   }
 }
 
+// Streams beyond the caches cost a chain of misses each: list, targets, synopsis. The chains of the
+// runs ahead are walked here, one step a run, while this one is worked on.
+void ShardWorker::prefetch(const core::Batch& batch, std::size_t run) const {
+  constexpr std::size_t kList = 12, kTargets = 8, kSynopsis = 4;
+  const auto targets_ahead = [&](std::size_t distance) -> const Targets* {
+    if (run + distance >= batch.runs.size()) return nullptr;
+    const std::uint32_t id = raw(batch.runs[run + distance].stream);
+    return id < by_stream_.size() ? &by_stream_[id] : nullptr;
+  };
+  if (const Targets* list = targets_ahead(kList)) __builtin_prefetch(list);
+  if (const Targets* list = targets_ahead(kTargets)) {
+    __builtin_prefetch(list->data());
+    __builtin_prefetch(reinterpret_cast<const char*>(list->data()) + core::kCacheLine);
+  }
+  if (const Targets* list = targets_ahead(kSynopsis)) {
+    for (const Target& target : *list) {
+      if (target.whole == nullptr) continue;
+      const char* object = reinterpret_cast<const char*>(target.whole);
+      __builtin_prefetch(object);
+      __builtin_prefetch(object + core::kCacheLine);
+      __builtin_prefetch(object + 2 * core::kCacheLine);
+    }
+  }
+}
+
 void ShardWorker::apply_run(const Entry& entry, const core::Batch& batch, const core::Run& run,
                             std::uint32_t begin, std::uint32_t end) {
   const std::uint32_t id = raw(run.stream);
-  const std::vector<Instance*>& own = list_at(by_stream_, id);
-  for (Instance* instance : own) {
-    if (instance->parts.size() > 1) {
+  const Targets& own = list_at(by_stream_, id);
+  for (const Target& target : own) {
+    if (target.whole == nullptr) {
       items_.reset();  // parts share its scratch
-      update_parts(*instance, entry, batch, begin, end);
+      update_parts(target, entry, batch, begin, end);
     } else if (run.primary) {
-      update(*instance->parts[0], *instance->build, batch, entry.columns, begin, end);
+      update(*target.whole, target, batch, entry.columns, begin, end);
     }
   }
   if (!run.primary) {
@@ -203,9 +223,9 @@ void ShardWorker::apply_run(const Entry& entry, const core::Batch& batch, const 
   seen_[id] = true;
   const std::uint32_t dataset =
       by_dataset_.empty() ? 0 : raw(shared_.names.keys().key(run.stream).dataset_id);
-  const std::vector<Instance*>& shared = list_at(by_dataset_, dataset);
-  for (Instance* instance : shared) {
-    update(*instance->parts[0], *instance->build, batch, entry.columns, begin, end);
+  const Targets& shared = list_at(by_dataset_, dataset);
+  for (const Target& target : shared) {
+    update(*target.whole, target, batch, entry.columns, begin, end);
   }
   items_.reset();
   const std::uint32_t taken = count_taken(batch, own, shared, begin, end);
@@ -213,30 +233,29 @@ void ShardWorker::apply_run(const Entry& entry, const core::Batch& batch, const 
   counts_.unrouted += end - begin - taken;
 }
 
-std::uint32_t ShardWorker::count_taken(const core::Batch& batch, const std::vector<Instance*>& own,
-                                       const std::vector<Instance*>& dataset_wide,
-                                       std::uint32_t begin, std::uint32_t end) {
-  for (const auto* list : {&own, &dataset_wide}) {
-    for (const Instance* instance : *list) {
-      if (batch.fields[instance->build->column].kinds.empty()) return end - begin;
+std::uint32_t ShardWorker::count_taken(const core::Batch& batch, const Targets& own,
+                                       const Targets& dataset_wide, std::uint32_t begin,
+                                       std::uint32_t end) {
+  for (const Targets* list : {&own, &dataset_wide}) {
+    for (const Target& target : *list) {
+      if (batch.fields[target.column].kinds.empty()) return end - begin;
     }
   }
   std::uint32_t taken = 0;
   for (std::uint32_t i = begin; i < end; ++i) {
     bool any = false;
-    for (const auto* list : {&own, &dataset_wide}) {
-      for (const Instance* instance : *list) {
-        any |= takes(*instance->build, batch.fields[instance->build->column].kinds[i]);
-      }
+    for (const Targets* list : {&own, &dataset_wide}) {
+      for (const Target& target : *list) any |= target.takes(batch.fields[target.column].kinds[i]);
     }
     taken += any ? 1 : 0;
   }
   return taken;
 }
 
-void ShardWorker::update(synopses::Synopsis& synopsis, const Build& build, const core::Batch& batch,
-                         const core::Columns& columns, std::uint32_t begin, std::uint32_t end) {
-  const core::Column& column = batch.fields[build.column];
+void ShardWorker::update(synopses::Synopsis& synopsis, const Target& target,
+                         const core::Batch& batch, const core::Columns& columns,
+                         std::uint32_t begin, std::uint32_t end) {
+  const core::Column& column = batch.fields[target.column];
   const std::size_t n = end - begin;
   if (column.kinds.empty()) {
     // Synopses of one field stand side by side and share its hashes.
@@ -250,7 +269,7 @@ void ShardWorker::update(synopses::Synopsis& synopsis, const Build& build, const
   bits_scratch_.clear();
   kinds_scratch_.clear();
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (!takes(build, column.kinds[i])) continue;
+    if (!target.takes(column.kinds[i])) continue;
     bits_scratch_.push_back(column.bits[i]);
     kinds_scratch_.push_back(column.kinds[i]);
   }
@@ -259,8 +278,9 @@ void ShardWorker::update(synopses::Synopsis& synopsis, const Build& build, const
                                   hash_scratch_));
 }
 
-void ShardWorker::update_parts(Instance& instance, const Entry& entry, const core::Batch& batch,
+void ShardWorker::update_parts(const Target& target, const Entry& entry, const core::Batch& batch,
                                std::uint32_t begin, std::uint32_t end) {
+  std::vector<std::unique_ptr<synopses::Synopsis>>& parts = target.instance->parts;
   const std::uint64_t base = raw(cursor_.position());
   const auto stride_of = [&](std::uint32_t i) {
     return (base + entry.columns.record[batch.tuple[i]]) / kPartStride;
@@ -269,8 +289,8 @@ void ShardWorker::update_parts(Instance& instance, const Entry& entry, const cor
     const std::uint64_t stride = stride_of(begin);
     std::uint32_t stop = begin + 1;
     while (stop < end && stride_of(stop) == stride) ++stop;
-    if (auto& part = instance.parts[stride % instance.parts.size()]; part != nullptr) {
-      update(*part, *instance.build, batch, entry.columns, begin, stop);
+    if (auto& part = parts[stride % parts.size()]; part != nullptr) {
+      update(*part, target, batch, entry.columns, begin, stop);
       items_.reset();
     }
     begin = stop;

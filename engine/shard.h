@@ -48,6 +48,19 @@ struct Instance {
   std::vector<std::unique_ptr<synopses::Synopsis>> parts;
 };
 
+// What takes the values of a stream, flat: a stream whose state is not in cache costs few misses.
+struct Target {
+  synopses::Synopsis* whole = nullptr;  // null: in parts
+  Instance* instance = nullptr;
+  std::uint32_t column = 0;
+  bool numeric_only = false;
+
+  bool takes(core::Kind kind) const {
+    return kind != core::Kind::kMissing && !(numeric_only && kind == core::Kind::kText);
+  }
+};
+using Targets = std::vector<Target>;
+
 // Counts of one worker, for tuples whose stream it owns.
 struct ShardCounts {
   std::uint64_t applied = 0;
@@ -83,16 +96,17 @@ class ShardWorker {
   void apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
   void apply_run(const Entry& entry, const core::Batch& batch, const core::Run& run,
                  std::uint32_t begin, std::uint32_t end);
-  // Values [begin, end) of the build's field to `synopsis`, those that it takes.
-  void update(synopses::Synopsis& synopsis, const Build& build, const core::Batch& batch,
+  // Values [begin, end) of the target's field to `synopsis`, those that it takes.
+  void update(synopses::Synopsis& synopsis, const Target& target, const core::Batch& batch,
               const core::Columns& columns, std::uint32_t begin, std::uint32_t end);
-  void update_parts(Instance& instance, const Entry& entry, const core::Batch& batch,
+  void update_parts(const Target& target, const Entry& entry, const core::Batch& batch,
                     std::uint32_t begin, std::uint32_t end);
-  // How many of [begin, end) some synopsis takes.
-  static std::uint32_t count_taken(const core::Batch& batch, const std::vector<Instance*>& own,
-                                   const std::vector<Instance*>& dataset_wide, std::uint32_t begin,
+  // How many of [begin, end) some target takes.
+  static std::uint32_t count_taken(const core::Batch& batch, const Targets& own,
+                                   const Targets& dataset_wide, std::uint32_t begin,
                                    std::uint32_t end);
-  std::vector<Instance*>& of_stream(StreamId stream);
+  void prefetch(const core::Batch& batch, std::size_t run) const;
+  Targets& targets_of(const Build& build);
 
   Shared& shared_;
   std::uint32_t number_;
@@ -101,8 +115,8 @@ class ShardWorker {
   CutCursor cursor_;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Instance>> instances_;  // by build number
-  std::vector<std::vector<Instance*>> by_stream_;                           // by stream id
-  std::vector<std::vector<Instance*>> by_dataset_;                          // by dataset id
+  std::vector<Targets> by_stream_;                                          // by stream id
+  std::vector<Targets> by_dataset_;                                         // by dataset id
   std::vector<bool> seen_;                                                  // by stream id
   ShardCounts counts_;
 
