@@ -211,7 +211,9 @@ Push Engine::push(std::string_view bytes) {
   engine::Run* run = impl_->running.load(std::memory_order_acquire);
   if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
   if (!impl_->decide_push(Impl::Pushed::kBytes)) return Push::kClosed;
-  const Push outcome = impl_->pushed->push(bytes);
+  std::string chunk = impl_->pushed->chunk();
+  chunk.assign(bytes);
+  const Push outcome = impl_->pushed->push(std::move(chunk));
   if (outcome == Push::kAccepted) run->wake();
   return outcome;
 }
@@ -220,13 +222,12 @@ Push Engine::push(std::span<const Tuple> tuples) {
   engine::Run* run = impl_->running.load(std::memory_order_acquire);
   if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
   if (!impl_->decide_push(Impl::Pushed::kTuples)) return Push::kClosed;
-  thread_local std::string frames;
-  frames.clear();
+  std::string frames = impl_->pushed->chunk();
   for (const Tuple& tuple : tuples) {
     if (!ingest::check_tuple(tuple).ok()) return Push::kInvalid;
     ingest::append_frame(frames, tuple);
   }
-  const Push outcome = impl_->pushed->push(frames);
+  const Push outcome = impl_->pushed->push(std::move(frames));
   if (outcome == Push::kAccepted) run->wake();
   return outcome;
 }

@@ -5,21 +5,29 @@
 
 namespace weir::engine {
 
-Push PushSource::push(std::string_view bytes) {
+std::string PushSource::chunk() {
+  std::string chunk = spent_.take();
+  chunk.clear();
+  return chunk;
+}
+
+Push PushSource::push(std::string&& chunk) {
+  const std::size_t bytes = chunk.size();
   if (closed_.load()) return Push::kClosed;
-  if (bytes.empty()) return Push::kAccepted;
+  if (bytes == 0) return Push::kAccepted;
   std::size_t waiting = waiting_.load();
   do {
-    if (waiting != 0 && waiting + bytes.size() > max_waiting_) return Push::kFull;
-  } while (!waiting_.compare_exchange_weak(waiting, waiting + bytes.size()));
+    if (waiting != 0 && waiting + bytes > max_waiting_) {
+      spent_.give(std::move(chunk));
+      return Push::kFull;
+    }
+  } while (!waiting_.compare_exchange_weak(waiting, waiting + bytes));
   // Announced before the second look, all in one total order: either this sees the close, or the
   // reader sees that something is still to come and does not end.
   if (closed_.load()) {
-    waiting_.fetch_sub(bytes.size());
+    waiting_.fetch_sub(bytes);
     return Push::kClosed;
   }
-  std::string chunk = spent_.take();
-  chunk.assign(bytes);
   chunks_.enqueue(std::move(chunk));
   return Push::kAccepted;
 }

@@ -21,8 +21,10 @@ class PushSource final : public Source {
  public:
   explicit PushSource(std::size_t max_waiting) : max_waiting_(max_waiting) {}
 
-  // Takes a copy of all of `bytes` or nothing. A chunk above the bound is taken when nothing waits.
-  Push push(std::string_view bytes);
+  // An empty chunk, of recycled memory if there is any.
+  std::string chunk();
+  // Takes all of a chunk or nothing. One above the bound is taken when nothing waits.
+  Push push(std::string&& chunk);
   // What has been pushed is still read, then the source ends.
   void close() { closed_.store(true); }
 
