@@ -73,7 +73,8 @@ struct Engine::Impl {
   void make_routes();
   // The routes with the parts that `request` asks for, or null if it asks for none.
   void route_parts(const Request& request, std::shared_ptr<core::Routes>& grown);
-  bool decide_push(Pushed kind);
+  // The run that takes pushes of this kind, or null.
+  engine::Run* pushable(Pushed kind);
 };
 
 void Engine::Impl::make_routes() {
@@ -197,20 +198,22 @@ Status Engine::start() {
   return {};
 }
 
-bool Engine::Impl::decide_push(Pushed kind) {
+engine::Run* Engine::Impl::pushable(Pushed kind) {
+  engine::Run* const started = running.load(std::memory_order_acquire);
+  if (started == nullptr || pushed == nullptr || interrupted.load()) return nullptr;
   const std::scoped_lock lock(mutex);
-  if (pushing != Pushed::kNothing) return pushing == kind;
-  pushing = kind;
-  ingest::Layout tuples;
-  tuples.kind = ingest::LayoutKind::kTuples;
-  run->intake().set_pushed_layout(kind == Pushed::kTuples ? tuples : layout);
-  return true;
+  if (pushing == Pushed::kNothing) {
+    pushing = kind;
+    ingest::Layout tuples;
+    tuples.kind = ingest::LayoutKind::kTuples;
+    started->intake().set_pushed_layout(kind == Pushed::kTuples ? tuples : layout);
+  }
+  return pushing == kind ? started : nullptr;
 }
 
 Push Engine::push(std::string_view bytes) {
-  engine::Run* run = impl_->running.load(std::memory_order_acquire);
-  if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
-  if (!impl_->decide_push(Impl::Pushed::kBytes)) return Push::kClosed;
+  engine::Run* run = impl_->pushable(Impl::Pushed::kBytes);
+  if (run == nullptr) return Push::kClosed;
   std::string chunk = impl_->pushed->chunk();
   chunk.assign(bytes);
   const Push outcome = impl_->pushed->push(std::move(chunk));
@@ -219,9 +222,8 @@ Push Engine::push(std::string_view bytes) {
 }
 
 Push Engine::push(std::span<const Tuple> tuples) {
-  engine::Run* run = impl_->running.load(std::memory_order_acquire);
-  if (run == nullptr || impl_->pushed == nullptr) return Push::kClosed;
-  if (!impl_->decide_push(Impl::Pushed::kTuples)) return Push::kClosed;
+  engine::Run* run = impl_->pushable(Impl::Pushed::kTuples);
+  if (run == nullptr) return Push::kClosed;
   std::string frames = impl_->pushed->chunk();
   for (const Tuple& tuple : tuples) {
     if (!ingest::check_tuple(tuple).ok()) return Push::kInvalid;

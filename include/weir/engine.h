@@ -111,8 +111,9 @@ class Engine {
   // End of input: applies everything that was taken, answers what is to be answered at the end,
   // joins the threads. An error of a source is given here, after the rest was applied.
   Result<Summary> finish();
-  // Asks for the end at the current position, without waiting; finish() then gives the summary so
-  // far. Async-signal-safe.
+  // Asks for the end at the current position, without waiting: what was pushed and not read yet is
+  // not applied, and push() takes no more. finish() then gives the summary so far.
+  // Async-signal-safe.
   void interrupt() noexcept;
 
  private:
