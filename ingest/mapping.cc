@@ -82,14 +82,14 @@ class MappingReader {
   // Empty if the key is absent or not a string.
   std::string text(const toml::table& table, std::string_view key);
   std::string place(const toml::table& table, std::string_view key);
-  std::string check_place(const toml::node& node, std::string_view key);
+  std::string check_place(const toml::node& item, std::string_view key);
   template <std::size_t N>
   void check_keys(const toml::table& table, const std::array<std::string_view, N>& known,
                   std::string_view of);
   void read_format(const toml::table& table);
   void read_csv(const toml::table& table);
   void read_fields(const toml::table& table);
-  void read_field(const toml::node& node);
+  void read_field(const toml::node& item);
   void add_field(const toml::node& where, std::string name, std::string at);
   void check_required(const toml::table& table);
   void check_times(const toml::table& table);
@@ -107,37 +107,37 @@ void MappingReader::fail(const toml::source_region& where, const std::string& wh
 }
 
 std::string MappingReader::text(const toml::table& table, std::string_view key) {
-  const toml::node* node = table.get(key);
-  if (node == nullptr) return {};
-  if (const auto* value = node->as_string()) return value->get();
-  fail(*node, fmt::format("{}: a string is expected", key));
+  const toml::node* item = table.get(key);
+  if (item == nullptr) return {};
+  if (const auto* value = item->as_string()) return value->get();
+  fail(*item, fmt::format("{}: a string is expected", key));
   return {};
 }
 
 std::string MappingReader::place(const toml::table& table, std::string_view key) {
-  const toml::node* node = table.get(key);
-  return node == nullptr ? std::string() : check_place(*node, key);
+  const toml::node* item = table.get(key);
+  return item == nullptr ? std::string() : check_place(*item, key);
 }
 
-std::string MappingReader::check_place(const toml::node& node, std::string_view key) {
+std::string MappingReader::check_place(const toml::node& item, std::string_view key) {
   const bool csv = mapping_.format == Mapping::Format::kCsv;
-  if (const auto* number = node.as_integer(); csv && number != nullptr && number->get() >= 0) {
+  if (const auto* number = item.as_integer(); csv && number != nullptr && number->get() >= 0) {
     return std::to_string(number->get());
   }
-  const auto* value = node.as_string();
+  const auto* value = item.as_string();
   if (value == nullptr) {
-    fail(node, fmt::format("{}: a {} is expected", key,
+    fail(item, fmt::format("{}: a {} is expected", key,
                            csv ? "column's name or its number from 0" : "JSON pointer, a string,"));
     return {};
   }
   const std::string& at = value->get();
   if (at.empty()) {
-    fail(node, fmt::format("{}: an empty place; leave the key out if records do not have it", key));
+    fail(item, fmt::format("{}: an empty place; leave the key out if records do not have it", key));
   } else if (!csv && at[0] != '/') {
-    fail(node, fmt::format("{}: \"{}\" is no JSON pointer; did you mean \"/{}\"?", key, at, at));
+    fail(item, fmt::format("{}: \"{}\" is no JSON pointer; did you mean \"/{}\"?", key, at, at));
   } else if (csv && !mapping_.header &&
              (at.find_first_not_of("0123456789") != std::string::npos || at.size() > 9)) {
-    fail(node, fmt::format("{}: \"{}\" is no number of a column, and header = false leaves the "
+    fail(item, fmt::format("{}: \"{}\" is no number of a column, and header = false leaves the "
                            "columns without names",
                            key, at));
   }
@@ -149,7 +149,7 @@ void MappingReader::check_keys(const toml::table& table,
                                const std::array<std::string_view, N>& known, std::string_view of) {
   // In the order of the file, since the table is sorted by name.
   const toml::key* first = nullptr;
-  for (const auto& [key, node] : table) {
+  for (const auto& [key, item] : table) {
     if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
     if (first == nullptr || key.source().begin < first->source().begin) first = &key;
   }
@@ -160,8 +160,8 @@ void MappingReader::check_keys(const toml::table& table,
 }
 
 void MappingReader::read_format(const toml::table& table) {
-  const toml::node* node = table.get("format");
-  if (node == nullptr) {
+  const toml::node* item = table.get("format");
+  if (item == nullptr) {
     fail(table, "format is missing; it is \"ndjson\" or \"csv\"");
     return;
   }
@@ -169,31 +169,31 @@ void MappingReader::read_format(const toml::table& table) {
   if (format == "csv") {
     mapping_.format = Mapping::Format::kCsv;
   } else if (format != "ndjson") {
-    fail(*node, fmt::format("format: \"{}\" is unknown; it is \"ndjson\" or \"csv\"", format));
+    fail(*item, fmt::format("format: \"{}\" is unknown; it is \"ndjson\" or \"csv\"", format));
   }
 }
 
 void MappingReader::read_csv(const toml::table& table) {
   const bool csv = mapping_.format == Mapping::Format::kCsv;
   for (const std::string_view key : {"header", "delimiter"}) {
-    const toml::node* node = table.get(key);
-    if (node != nullptr && !csv) fail(*node, fmt::format("{} is for format = \"csv\" only", key));
+    const toml::node* item = table.get(key);
+    if (item != nullptr && !csv) fail(*item, fmt::format("{} is for format = \"csv\" only", key));
   }
-  if (const toml::node* node = table.get("header")) {
-    if (const auto* value = node->as_boolean()) {
+  if (const toml::node* item = table.get("header")) {
+    if (const auto* value = item->as_boolean()) {
       mapping_.header = value->get();
     } else {
-      fail(*node, "header: true or false is expected");
+      fail(*item, "header: true or false is expected");
     }
   }
-  if (const toml::node* node = table.get("delimiter")) {
+  if (const toml::node* item = table.get("delimiter")) {
     const std::string delimiter = text(table, "delimiter");
     const bool plain = delimiter.size() == 1 && static_cast<unsigned char>(delimiter[0]) < 0x80 &&
                        std::string_view("\"\n\r").find(delimiter[0]) == std::string_view::npos;
     if (plain) {
       mapping_.delimiter = delimiter[0];
     } else {
-      fail(*node,
+      fail(*item,
            "delimiter: one ASCII character is expected, and no quote or newline, such as "
            "\";\" or \"\\t\"");
     }
@@ -223,29 +223,29 @@ void MappingReader::add_field(const toml::node& where, std::string name, std::st
   mapping_.fields.push_back({std::move(name), std::move(at)});
 }
 
-void MappingReader::read_field(const toml::node& node) {
-  if (const auto* plain = node.as_string()) {
-    if (mapping_.format == Mapping::Format::kCsv) check_place(node, "fields");
-    add_field(node, plain->get(), default_place(plain->get()));
-  } else if (const auto* table = node.as_table()) {
+void MappingReader::read_field(const toml::node& item) {
+  if (const auto* plain = item.as_string()) {
+    if (mapping_.format == Mapping::Format::kCsv) check_place(item, "fields");
+    add_field(item, plain->get(), default_place(plain->get()));
+  } else if (const auto* table = item.as_table()) {
     check_keys(*table, kFieldKeys, " of a field");
     std::string name = text(*table, "name");
     std::string at = table->contains("at") ? place(*table, "at") : default_place(name);
-    add_field(node, std::move(name), std::move(at));
+    add_field(item, std::move(name), std::move(at));
   } else {
-    fail(node, "fields: a name or {name = …, at = …} is expected");
+    fail(item, "fields: a name or {name = …, at = …} is expected");
   }
 }
 
 void MappingReader::read_fields(const toml::table& table) {
-  const toml::node* node = table.get("fields");
-  if (node == nullptr) return;
-  if (const auto* list = node->as_array()) {
+  const toml::node* item = table.get("fields");
+  if (item == nullptr) return;
+  if (const auto* list = item->as_array()) {
     for (const toml::node& field : *list) read_field(field);
     if (list->empty()) {
-      fail(*node, "fields: an empty list; leave the key out to have every number or string");
+      fail(*item, "fields: an empty list; leave the key out to have every number or string");
     }
-  } else if (const auto* places = node->as_table()) {
+  } else if (const auto* places = item->as_table()) {
     std::vector<const toml::key*> order;
     for (const auto& [key, at] : *places) order.push_back(&key);
     std::sort(order.begin(), order.end(),
@@ -255,7 +255,7 @@ void MappingReader::read_fields(const toml::table& table) {
       add_field(at, std::string(key->str()), check_place(at, key->str()));
     }
   } else {
-    fail(*node, "fields: a list of names, or a table of names and places, is expected");
+    fail(*item, "fields: a list of names, or a table of names and places, is expected");
   }
 }
 

@@ -59,10 +59,10 @@ class ValueReader {
   ValueReader(const std::string& file, const Setting& setting, const Environment& environment)
       : file_(file), setting_(setting), environment_(environment) {}
 
-  Status read(const toml::node& node, std::vector<std::string>& values) const {
+  Status read(const toml::node& item, std::vector<std::string>& values) const {
     const SettingKind kind = setting_.kind;
-    if (kind == SettingKind::kList && node.is_array()) {
-      for (const toml::node& element : *node.as_array()) {
+    if (kind == SettingKind::kList && item.is_array()) {
+      for (const toml::node& element : *item.as_array()) {
         if (!element.is_string()) return wrong_type(element);
         if (Status s = read_text(element, values); !s.ok()) return s;
       }
@@ -71,28 +71,28 @@ class ValueReader {
     const bool text_allowed =
         kind == SettingKind::kText || kind == SettingKind::kList || kind == SettingKind::kSize;
     const bool number_allowed = kind == SettingKind::kCount || kind == SettingKind::kSize;
-    if (node.is_string() && text_allowed) return read_text(node, values);
-    if (node.is_integer() && number_allowed) {
-      values.push_back(std::to_string(node.as_integer()->get()));
+    if (item.is_string() && text_allowed) return read_text(item, values);
+    if (item.is_integer() && number_allowed) {
+      values.push_back(std::to_string(item.as_integer()->get()));
       return {};
     }
-    if (node.is_boolean() && kind == SettingKind::kSwitch) {
-      values.emplace_back(node.as_boolean()->get() ? "true" : "false");
+    if (item.is_boolean() && kind == SettingKind::kSwitch) {
+      values.emplace_back(item.as_boolean()->get() ? "true" : "false");
       return {};
     }
-    return wrong_type(node);
+    return wrong_type(item);
   }
 
  private:
-  Status wrong_type(const toml::node& node) const {
-    return config_error(file_, node.source(),
+  Status wrong_type(const toml::node& item) const {
+    return config_error(file_, item.source(),
                         fmt::format("{} must be {}, not {}", setting_.name, expected(setting_.kind),
-                                    type_name(node.type())));
+                                    type_name(item.type())));
   }
-  Status read_text(const toml::node& node, std::vector<std::string>& values) const {
-    Result<std::string> text = expand_variables(node.as_string()->get(), environment_);
+  Status read_text(const toml::node& item, std::vector<std::string>& values) const {
+    Result<std::string> text = expand_variables(item.as_string()->get(), environment_);
     if (!text.ok()) {
-      return config_error(file_, node.source(),
+      return config_error(file_, item.source(),
                           fmt::format("{}: {}", setting_.name, text.status().message()));
     }
     values.push_back(std::move(*text));
@@ -168,13 +168,13 @@ Status parse_config(std::string_view toml, const std::string& file, const Enviro
     return config_error(file, error.source(), std::string(error.description()));
   }
   options.configured = true;
-  for (const auto& [key, node] : table) {
+  for (const auto& [key, item] : table) {
     const Setting* setting = find_setting(key.str());
     if (setting == nullptr) return unknown_key(file, key);
     std::vector<std::string> values;
-    if (Status s = ValueReader(file, *setting, environment).read(node, values); !s.ok()) return s;
+    if (Status s = ValueReader(file, *setting, environment).read(item, values); !s.ok()) return s;
     if (Status s = setting->set(options, values); !s.ok()) {
-      return config_error(file, node.source(), fmt::format("{}: {}", setting->name, s.message()));
+      return config_error(file, item.source(), fmt::format("{}: {}", setting->name, s.message()));
     }
   }
   return {};
