@@ -496,53 +496,5 @@ TEST(JsonScan, GivesChildrenAndCompactTexts) {
   EXPECT_EQ(json_compact(raw), R"({"a":[1,{"b":"]}"}],"c\"":"x y","d":{}})");
 }
 
-// Examples that users copy.
-
-// The fenced blocks of docs/requests.md whose info string is exactly `info`.
-std::vector<std::string> doc_blocks(std::string_view info) {
-  std::vector<std::string> blocks;
-  std::istringstream doc(read_file(root() / "docs/requests.md"));
-  bool inside = false, wanted = false;
-  for (std::string line; std::getline(doc, line);) {
-    if (line.starts_with("```")) {
-      inside = !inside;
-      wanted = inside && line.substr(3) == info;
-      if (wanted) blocks.emplace_back();
-    } else if (wanted) {
-      blocks.back() += line + "\n";
-    }
-  }
-  EXPECT_FALSE(inside) << "a block is not closed";
-  return blocks;
-}
-
-TEST(RequestExamples, OfTheDocumentationHaveNoErrors) {
-  const auto blocks = doc_blocks("json");
-  EXPECT_GE(blocks.size(), 5u);
-  for (const std::string& block : blocks) {
-    for (const Request& r : parse(block)) EXPECT_EQ(r.error, "") << block;
-  }
-}
-
-TEST(RequestExamples, OfTheDocumentationThatAreWrongSayWhatItSays) {
-  // A block of a request a line, each followed by the error it gets.
-  const auto blocks = doc_blocks("json wrong");
-  EXPECT_GE(blocks.size(), 1u);
-  for (const std::string& block : blocks) {
-    std::istringstream lines(block);
-    for (std::string request, error; std::getline(lines, request) && std::getline(lines, error);) {
-      EXPECT_EQ(error_of(request), error);
-    }
-  }
-}
-
-TEST(RequestExamples, InFilesHaveNoErrors) {
-  for (const auto& file : std::filesystem::directory_iterator(root() / "examples/requests")) {
-    const auto requests = parse(read_file(file.path()));
-    EXPECT_GT(requests.size(), 0u) << file.path();
-    for (const Request& r : requests) EXPECT_EQ(r.error, "") << file.path();
-  }
-}
-
 }  // namespace
 }  // namespace weir::engine

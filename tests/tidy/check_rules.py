@@ -34,14 +34,15 @@ BANNED_CLASS = re.compile(r"^\s*(?:class|struct)\s+\w*(?:Util|Helper|Manager|Com
 # "NUMA node" is right; so are names that other people gave (hwloc, Node.js).
 NODE = re.compile(r"\b[Nn]odes?\b")
 NODE_MAY = re.compile(r"NUMA[ -][Nn]odes?|numa_[Nn]ode|[Nn]ode\.js|@duckdb/node-api|node_modules|"
-                      r"NODE_PATH|HWLOC_OBJ_\w+|\bnode:\w+|\.node\b|YAML::Node", re.X)
+                      r"NODE_PATH|HWLOC_OBJ_\w+|\bnode:\w+|\{\"node\"|node[ ]duckdb_peer", re.X)
 NODE_CODE = re.compile(r"toml::node|->node|nodeset")
-MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|home)/\w")
+MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root)/\w")
 NATIVE = re.compile(r"-march=native|-mtune=native")
 
 MAX_LINES = 500
 # Files longer than that, each with its reason.
 LONG_FILES = {
+    "ingest/shape_kernel.cc": "one kernel, whose parts must be inlined into one loop for each target",
 }
 SOURCE = (".h", ".cc")
 TEXT = SOURCE + (".md", ".txt", ".cmake", ".py", ".mjs", ".sh", ".json", ".toml", "")
