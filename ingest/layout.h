@@ -29,16 +29,17 @@ struct Mapping {
   std::string dataset;
   std::string dataset_constant;  // used when `dataset` is empty
   std::string time;
-  std::string date;              // a second column or pointer whose text is put before `time`
+  std::string date;                // a second column or pointer whose text is put before `time`
   std::string time_unit = "auto";  // auto | s | ms | us | ns | iso | a strptime-like pattern
-  std::string zone = "UTC";      // of naive local times
+  std::string zone = "UTC";        // of naive local times
   struct Field {
     std::string name;  // as requests name it
     std::string at;    // pointer or column; defaults to the name
   };
-  std::vector<Field> fields;  // empty = every top-level number or string (kNdjson), every other column (kCsv)
-  char delimiter = ',';       // kCsv
-  bool header = true;         // kCsv: the first record names the columns
+  std::vector<Field>
+      fields;  // empty = every top-level number or string (kNdjson), every other column (kCsv)
+  char delimiter = ',';  // kCsv
+  bool header = true;    // kCsv: the first record names the columns
 };
 
 struct Layout {
@@ -53,11 +54,11 @@ struct Layout {
 Result<Layout> layout_by_name(std::string_view name);
 // Unknown keys are errors with file:line:column and "did you mean". `file` is for messages only.
 Result<Layout> parse_mapping(std::string_view toml, std::string_view file);
-// The layout of the first record in `bytes` that fits one. An input that fits none is an error which
-// says what was tried and how to name a layout; bytes with NUL are called binary.
+// The layout of the first record in `bytes` that fits one. An input that fits none is an error
+// which says what was tried and how to name a layout; bytes with NUL are called binary.
 Result<Layout> detect_layout(std::string_view bytes, std::string_view source_name);
-// For `ticks`: dataset and stream from `<dataset>·<stream>·<suffix>.txt` (U+00B7), directories and a
-// compression suffix left out.
+// For `ticks`: dataset and stream from `<dataset>·<stream>·<suffix>.txt` (U+00B7), directories and
+// a compression suffix left out.
 struct TicksName {
   std::string dataset;
   std::string stream;

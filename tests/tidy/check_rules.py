@@ -36,6 +36,8 @@ NODE = re.compile(r"\b[Nn]odes?\b")
 NODE_MAY = re.compile(r"NUMA[ -][Nn]odes?|numa_[Nn]ode|[Nn]ode\.js|@duckdb/node-api|node_modules|"
                       r"NODE_PATH|HWLOC_OBJ_\w+|\bnode:\w+|\{\"node\"|node[ ]duckdb_peer", re.X)
 NODE_CODE = re.compile(r"toml::node|->node|nodeset")
+# A record that is not used is rejected, late or unrouted.
+DROPPED = re.compile(r"\bdropped\b", re.I)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root)/\w")
 NATIVE = re.compile(r"-march=native|-mtune=native")
 
@@ -120,6 +122,8 @@ def check_words(path, lines):
         rest = NODE_CODE.sub("", NODE_MAY.sub("", line))
         if NODE.search(rest):
             yield number, "words", '"node" alone is ambiguous: say NUMA node, or group'
+        if DROPPED.search(line):
+            yield number, "words", "say rejected, late or unrouted"
 
 
 def check_portable(path, lines):

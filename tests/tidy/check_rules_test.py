@@ -51,6 +51,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(rules("docs/a.md", "Every node has one.\n"), ["words"])
         self.assertEqual(rules("docs/a.md", "Every NUMA node has one.\n"), [])
 
+    def test_nothing_is_just_dropped(self):
+        self.assertEqual(rules("docs/a.md", "Late tuples are dropped.\n"), ["words"])
+        self.assertEqual(rules("docs/a.md", "Late tuples are counted.\n"), [])
+
     def test_builds_are_portable(self):
         self.assertEqual(rules("CMakeLists.txt", "add_compile_options(-march=native)\n"), ["portable"])
         self.assertEqual(rules("docs/a.md", "See /work" + "/main/x.\n"), ["portable"])
