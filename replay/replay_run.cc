@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <optional>
 
 #include "replay/answer_sink.h"
@@ -47,6 +48,8 @@ class ReplayRun {
   const ReplayOptions& options_;
   const bool show_table_;
   std::optional<Engine> engine_;
+  Config config_;                       // as the engine has it
+  std::shared_ptr<PaceSchedule> pace_;  // null = as fast as can be
   LineWriter answers_, rejects_, summary_;
   AnswerTable table_;
   AnswerSink sink_;
@@ -79,9 +82,10 @@ int ReplayRun::configure() {
     if (!text.ok()) return fail(kExitConfig, "--mapping: " + text.status().message());
     config.mapping_toml = std::move(*text);
     config.mapping_name = options_.mapping;
-    engine = Engine::create(std::move(config));
+    engine = Engine::create(config);
     if (!engine.ok()) return fail(kExitConfig, engine.status().message());
   }
+  config_ = std::move(config);
   engine_.emplace(std::move(*engine));
   return kExitOk;
 }
@@ -102,7 +106,17 @@ int ReplayRun::add_sources() {
   if (!speed.ok()) return fail(kExitUsage, speed.status().with("--speed").message());
   auto sources = open_sources(options_.inputs);
   if (!sources.ok()) return fail(kExitRun, sources.status().message());
-  for (auto& source : *sources) engine_->add_source(std::move(source));
+  if (!speed->paced()) {
+    for (auto& source : *sources) engine_->add_source(std::move(source));
+    return kExitOk;
+  }
+  pace_ = std::make_shared<PaceSchedule>(*speed, PaceClock::of_system());
+  RecordTimes times(config_);
+  for (auto& source : *sources) {
+    EventTime event_time = speed->factor > 0 ? times.of_source(source->name()) : EventTime();
+    engine_->add_source(
+        std::make_unique<PacedSource>(std::move(source), pace_, std::move(event_time)));
+  }
   return kExitOk;
 }
 
@@ -177,6 +191,7 @@ void ReplayRun::show(const Summary& summary, int signal) const {
   context.interrupted = signal != 0 || answers_.reader_gone();
   context.counts = sink_.counts();
   context.counts.rejects_written = rejects_written_;
+  if (pace_ != nullptr) context.pace = pace_line(pace_->speed(), pace_->report());
   if (options_.json) {
     fmt::print(stderr, "{}\n", summary.to_json());
   } else {

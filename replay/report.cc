@@ -94,6 +94,7 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
       fmt::format("{} records/s, {}/s: {} records, {} in {}", short_count(s.records_per_second()),
                   short_bytes(s.seconds > 0 ? double(s.bytes) / s.seconds : 0), grouped(s.records),
                   short_bytes(double(s.bytes)), short_seconds(s.seconds)));
+  if (!context.pace.empty()) row("pace", context.pace);
   text += conservation_line(s) + "\n";
   if (s.rejected_total() != 0) row("rejected", rejected_line(s, context));
   row("streams",

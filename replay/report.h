@@ -22,6 +22,7 @@ struct RunCounts {
 struct ReportContext {
   std::vector<std::string> inputs;
   std::string answers_to, rejects_to;  // "" = nowhere
+  std::string pace;                    // "" = not paced
   bool interrupted = false;
   RunCounts counts;
 };

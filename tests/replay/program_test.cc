@@ -99,7 +99,7 @@ TEST(TopologyCommand, ShowsEachThreadWithItsReason) {
 }
 
 TEST(TopologyCommand, GivesJson) {
-  const Finished ran = run_weir({"topology", "--synthetic", "core:2", "--json"});
+  const Finished ran = run_weir({"topology", "--synthetic", "core:2 pu:1", "--json"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, StartsWith("{\"summary\":"));
   EXPECT_EQ(lines_of(ran.out), 1);

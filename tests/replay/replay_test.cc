@@ -255,7 +255,9 @@ TEST_F(Replay, ShowsATableOnATerminalOfAnyWidth) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << shown;
     EXPECT_THAT(shown, HasSubstr("records 1000 = tuples 1000")) << columns;
     EXPECT_THAT(shown, Not(HasSubstr("{\"")));
-    if (columns == 120) EXPECT_THAT(shown, HasSubstr("estimate"));
+    if (columns == 120) {
+      EXPECT_THAT(shown, HasSubstr("estimate"));
+    }
   }
 }
 

@@ -1,0 +1,122 @@
+// Pacing: hands out the records of a source when they are due, so that a file is replayed as if it
+// came in live.
+//
+// Invariants
+//  1. The schedule is absolute: record i of N/s is due i/N after the first, a record of 60x when
+//  its
+//     event time's distance from the first one's, divided by 60, has passed. Delays never add up.
+//  2. No byte is changed, left out or put in another order.
+//  3. A record that is older than one before it, or has no time, is due at once (60x).
+// Thread safety: single-writer (sources are read one at a time, and one schedule serves all of
+// them).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "weir/config.h"
+#include "weir/source.h"
+
+namespace weir::replay {
+
+// How fast: `max`, a multiple of event time, or records a second.
+struct Speed {
+  double factor = 0;              // > 0: "60x"
+  double records_per_second = 0;  // > 0: "50000/s"
+  bool paced() const { return factor > 0 || records_per_second > 0; }
+  std::string text() const;
+};
+// "max", "1x", "0.5x", "60x", "50000/s". An error says what would be right.
+Result<Speed> parse_speed(std::string_view text);
+
+// Time as pacing sees it, so that tests need not wait.
+struct PaceClock {
+  std::function<std::int64_t()> now;      // ns, monotonic
+  std::function<void(std::int64_t)> nap;  // sleeps so many ns
+  static PaceClock of_system();
+};
+
+struct PaceReport {
+  std::uint64_t records = 0;
+  double seconds = 0;         // from the first record to the last
+  double worst_lateness = 0;  // seconds that a record was handed out after it was due
+  double achieved_rate() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }
+};
+
+// "50000/s offered, 49998/s achieved, at most 1.2 ms late".
+std::string pace_line(const Speed& speed, const PaceReport& report);
+
+class PaceSchedule {
+ public:
+  PaceSchedule(Speed speed, PaceClock clock) : speed_(speed), clock_(std::move(clock)) {}
+
+  const Speed& speed() const { return speed_; }
+  // Nanoseconds until the next record is due; 0 or less = now. The first record sets the anchor.
+  std::int64_t wait_for(std::optional<Time> event);
+  // The record that was asked for has been handed out.
+  void released();
+  void nap(std::int64_t ns) const { clock_.nap(ns); }
+  PaceReport report() const;
+
+ private:
+  Speed speed_;
+  PaceClock clock_;
+  bool anchored_ = false;
+  std::int64_t anchor_ = 0;
+  std::int64_t due_ = 0;
+  std::int64_t last_ = 0;
+  std::int64_t worst_ = 0;
+  std::optional<std::int64_t> first_event_;
+  std::int64_t newest_event_ = 0;
+  std::uint64_t records_ = 0;
+};
+
+// The event time of one record (its bytes without the line end), where it has one.
+using EventTime = std::function<std::optional<Time>(std::string_view record)>;
+
+// Records are lines here: a CSV record with line ends in quotes is paced line by line.
+class PacedSource final : public Source {
+ public:
+  PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
+              EventTime event_time);
+
+  ReadResult read(std::span<char> into) override;
+  const std::string& name() const override { return inner_->name(); }
+  std::optional<std::uint64_t> size() const override { return inner_->size(); }
+  std::uint64_t position() const override { return inner_->position(); }
+
+ private:
+  std::optional<std::size_t> next_line();
+  bool release(std::size_t line);
+  bool refill();
+
+  std::unique_ptr<Source> inner_;
+  std::shared_ptr<PaceSchedule> schedule_;
+  EventTime event_time_;
+  std::string bytes_;  // read from inner_; [begin_, ready_) may be handed out
+  std::size_t begin_ = 0;
+  std::size_t ready_ = 0;
+  std::size_t searched_ = 0;   // no line end in [ready_, searched_)
+  std::optional<Time> event_;  // of the line at ready_, once it is known
+  bool event_known_ = false;
+  std::optional<ReadResult> last_;  // how inner_ ended
+};
+
+// Reads the event times of records by the layout of the run, whatever it is.
+class RecordTimes {
+ public:
+  explicit RecordTimes(const Config& config);
+  ~RecordTimes();
+  // For one source, whose name may matter to the layout.
+  EventTime of_source(const std::string& name);
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace weir::replay

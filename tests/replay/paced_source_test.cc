@@ -1,0 +1,168 @@
+#include "replay/paced_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "tests/support/memory_source.h"
+
+namespace weir::replay {
+namespace {
+
+// A clock that a test moves; naps move it, too.
+struct TestClock {
+  std::int64_t now = 1'000;
+  std::uint64_t naps = 0;
+  PaceClock clock() {
+    return {[this] { return now; },
+            [this](std::int64_t ns) {
+              now += ns;
+              ++naps;
+            }};
+  }
+};
+
+// "<seconds>\n": the event time of a test record.
+std::optional<Time> seconds_of(std::string_view record) {
+  return Time{std::stoll(std::string(record)) * kNanosPerSecond};
+}
+
+std::unique_ptr<PacedSource> paced(const std::string& text, std::shared_ptr<PaceSchedule> schedule,
+                                   EventTime event_time = seconds_of, std::size_t piece = 0) {
+  return std::make_unique<PacedSource>(std::make_unique<tests::MemorySource>(text, piece),
+                                       std::move(schedule), std::move(event_time));
+}
+
+// What is due now; "" = idle, "$" = the end.
+std::string take(Source& source, std::size_t room = 1000) {
+  std::string bytes(room, '\0');
+  const ReadResult result = source.read(bytes);
+  if (result.state == ReadResult::State::kIdle) return "";
+  if (result.state == ReadResult::State::kEnd) return "$";
+  return bytes.substr(0, result.bytes);
+}
+
+TEST(PacedSource, HandsOutSoManyRecordsASecond) {
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.records_per_second = 10}, time.clock());
+  const auto source = paced("a\nb\n\nc\nd", schedule, nullptr);
+  EXPECT_EQ(take(*source), "a\n");
+  EXPECT_EQ(take(*source), "");
+  time.now += 100'000'000;
+  EXPECT_EQ(take(*source), "b\n\n");  // a blank line is no record
+  time.now += 250'000'000;
+  EXPECT_EQ(take(*source), "c\nd");
+  EXPECT_EQ(take(*source), "$");
+}
+
+TEST(PacedSource, A28NeverAddsDelaysUp) {
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.records_per_second = 1000}, time.clock());
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += "r\n";
+  const auto source = paced(text, schedule, nullptr);
+  std::size_t records = 0;
+  for (std::string got; got != "$"; got = take(*source)) {
+    records += got == "$" ? 0 : got.size() / 2;
+    time.now += 700'000;  // whoever reads is slow, at every step
+  }
+  EXPECT_EQ(records, 10'000u);
+  EXPECT_NEAR(schedule->report().seconds, 9.999, 0.01);
+  EXPECT_LT(schedule->report().worst_lateness, 0.003);
+  EXPECT_NEAR(schedule->report().achieved_rate(), 1000, 1.5);
+}
+
+TEST(PacedSource, FollowsEventTimeAtAMultipleOfIt) {
+  TestClock time;
+  const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 60}, time.clock());
+  const auto source = paced("1000\n1060\n1030\n1180\n", schedule);
+  EXPECT_EQ(take(*source), "1000\n");
+  time.now += 990'000'000;
+  EXPECT_EQ(take(*source), "");
+  time.now += 10'000'000;
+  EXPECT_EQ(take(*source), "1060\n1030\n");  // the late one at once
+  time.now += 2'000'000'000;
+  EXPECT_EQ(take(*source), "1180\n");
+}
+
+TEST(PacedSource, NapsTheLastBitSoThatRecordsAreOnTime) {
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.records_per_second = 1000}, time.clock());
+  const auto source = paced("a\nb\nc\n", schedule, nullptr);
+  EXPECT_EQ(take(*source), "a\n");
+  EXPECT_EQ(take(*source), "b\n");
+  EXPECT_EQ(time.naps, 1u);
+  EXPECT_EQ(schedule->report().worst_lateness, 0);
+}
+
+TEST(PacedSource, ChangesNoByteHoweverTheyCome) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += std::to_string(i) + (i % 7 == 0 ? "\r\n\n" : "\n");
+  text += "500";
+  for (const std::size_t room : {1, 3, 64, 100'000}) {
+    TestClock time;
+    const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 1e6}, time.clock());
+    const auto source = paced(text, schedule, seconds_of, 5);
+    std::string got;
+    for (std::string piece; piece != "$"; piece = take(*source, room)) {
+      got += piece;
+      time.now += 1000;
+    }
+    EXPECT_EQ(got, text) << room;
+    EXPECT_EQ(schedule->report().records, 501u);
+  }
+}
+
+TEST(PacedSource, OneScheduleServesSeveralSources) {
+  TestClock time;
+  const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 1}, time.clock());
+  const auto first = paced("100\n", schedule);
+  const auto second = paced("103\n", schedule);
+  EXPECT_EQ(take(*first), "100\n");
+  EXPECT_EQ(take(*first), "$");
+  time.now += 2'000'000'000;
+  EXPECT_EQ(take(*second), "");
+  time.now += 1'000'000'000;
+  EXPECT_EQ(take(*second), "103\n");
+}
+
+TEST(Speeds, AreMaxAMultipleOrARate) {
+  EXPECT_FALSE(parse_speed("max")->paced());
+  EXPECT_EQ(parse_speed("60x")->factor, 60);
+  EXPECT_EQ(parse_speed("0.5x")->factor, 0.5);
+  EXPECT_EQ(parse_speed("50000/s")->records_per_second, 50'000);
+  EXPECT_EQ(parse_speed("2500/s")->text(), "2500/s");
+  for (const char* wrong :
+       {"", "x", "/s", "fast", "0x", "-1x", "1", "1xx", "nanx", "1e99x", " 1x"}) {
+    const auto speed = parse_speed(wrong);
+    ASSERT_FALSE(speed.ok()) << wrong;
+    EXPECT_THAT(speed.status().message(), testing::HasSubstr("50000/s"));
+  }
+}
+
+TEST(RecordTimes, AreReadByEveryLayout) {
+  Config config;
+  RecordTimes detected(config);
+  const EventTime saams = detected.of_source("x.ndjson");
+  const auto time =
+      saams(R"({"streamID":"A","dataSetKey":"D","date":"01/01/1970","time":"00:01:00","price":1})"
+            "\n");
+  ASSERT_TRUE(time.has_value());
+  EXPECT_EQ(time->ns, 60 * kNanosPerSecond);
+  EXPECT_FALSE(saams("broken\n").has_value());
+  config.mapping_toml =
+      "format = \"csv\"\nstream = \"s\"\ndataset_constant = \"D\"\ntime = \"t\"\ntime_unit = "
+      "\"s\"\n";
+  RecordTimes mapped(config);
+  const EventTime csv = mapped.of_source("x.csv");
+  EXPECT_FALSE(csv("s,t\r\n").has_value());
+  ASSERT_TRUE(csv("a,90\r\n").has_value());
+  EXPECT_EQ(csv("a,90\r\n")->ns, 90 * kNanosPerSecond);
+}
+
+}  // namespace
+}  // namespace weir::replay
