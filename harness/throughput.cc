@@ -44,7 +44,7 @@ struct Measured {
   double records_per_second = 0;
   double process_seconds = 0, cpu_seconds = 0;
   std::uint64_t peak_bytes = 0;
-  std::string answer;  // checksum of what it found, or what of it can be compared
+  std::string answer{};  // checksum of what it found, or what of it can be compared
 
   std::string to_json() const {
     JsonLine line;

@@ -14,12 +14,12 @@ struct Workload {
   std::uint64_t records = 0;
   std::uint64_t streams = 0;
   std::uint64_t seed = 1;
-  std::string file;      // NDJSON, layout saams
-  std::string checksum;  // of the file
+  std::string file{};      // NDJSON, layout saams
+  std::string checksum{};  // of the file
   std::uint64_t bytes = 0;
   // CountMin(0.002, 0.99), HyperLogLog(0.02) and DFT(500, 200, 8) on the price of every stream, and
   // one query of the distinct count of each.
-  std::string requests;
+  std::string requests{};
 };
 
 // Generates what is not there yet, with `weir`, and reads the file once.

@@ -193,7 +193,7 @@ void hyper_log_log_scalar(benchmark::State& state) {
 void dft_scalar(benchmark::State& state) {
   const auto run = static_cast<std::size_t>(state.range(0));
   const auto all = values(static_cast<int>(state.range(1)));
-  const auto twiddles = Twiddles::shared(500, 100, 8);
+  const auto twiddles = Twiddles::make(500, 100, 8);
   std::vector<double> sums(twiddles->stride);
   DftMoments moments{};
   std::size_t at = 0;
