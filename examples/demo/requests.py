@@ -25,6 +25,8 @@ def streams(path):
                 price = float(record["price"])
             except (ValueError, KeyError, TypeError):
                 continue
+            if not all(isinstance(part, str) for part in key):
+                continue
             seen[key] = seen.get(key, (0, 0))[0] + 1, price
     return seen
 
