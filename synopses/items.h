@@ -25,7 +25,8 @@ void hash_values(const std::uint64_t* bits, const core::Kind* kinds, const char*
 class Items {
  public:
   // `kinds` may be null: every value is Kind::kNumber. kMissing values are not allowed: the caller
-  // leaves them out. `scratch` holds the hashes and outlives the Items; its contents are overwritten.
+  // leaves them out. `scratch` holds the hashes and outlives the Items; its contents are
+  // overwritten.
   Items(std::span<const std::uint64_t> bits, const core::Kind* kinds, const char* text,
         core::Array<std::uint64_t>& scratch)
       : bits_(bits), kinds_(kinds), text_(text), scratch_(scratch) {}
