@@ -26,12 +26,8 @@
 #include "ingest/layout.h"
 #include "ingest/time_format.h"
 
-// Debian's package asks for its shared library, which throws; ours must not.
-#undef TOML_HEADER_ONLY
-#undef TOML_SHARED_LIB
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
+// The shared library, not the header-only form: there a header like "[!" is an assertion, or, in a
+// release build by clang, an assumption that does not hold. It throws, and is caught here.
 #include <toml++/toml.h>
 
 namespace weir::ingest {
@@ -313,16 +309,17 @@ Mapping MappingReader::read(const toml::table& table) {
 }  // namespace
 
 Result<Layout> parse_mapping(std::string_view toml_text, std::string_view file) {
-  const toml::parse_result parsed = toml::parse(toml_text, std::string(file));
-  if (!parsed) {
-    const toml::parse_error& error = parsed.error();
+  toml::table table;
+  try {
+    table = toml::parse(toml_text, std::string(file));
+  } catch (const toml::parse_error& error) {
     return Status(Code::kConfig, fmt::format("{}:{}:{}: {}", file, error.source().begin.line,
                                              error.source().begin.column, error.description()));
   }
   MappingReader reader(file);
   Layout layout;
   layout.kind = LayoutKind::kMapping;
-  layout.mapping = reader.read(parsed.table());
+  layout.mapping = reader.read(table);
   if (!reader.status().ok()) return reader.status();
   return layout;
 }

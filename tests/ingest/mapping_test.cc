@@ -116,6 +116,15 @@ std::string example(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// toml++ 3.3 asserts that such a header begins a key.
+TEST(Mapping, ATableHeaderThatIsNoKeyIsAnError) {
+  for (const std::string bad : {"[!x]", "[\v", "[ =", "[[,", "[\u00e9]", "a.!=1", "[a.!]"}) {
+    const auto layout = parse_mapping(bad, "m.toml");
+    ASSERT_FALSE(layout.ok()) << bad;
+    EXPECT_TRUE(layout.status().message().starts_with("m.toml:1:")) << layout.status().message();
+  }
+}
+
 TEST(Mapping, TheExamplesWork) {
   const auto csv = parse_mapping(example("sensors_csv.toml"), "sensors_csv.toml");
   ASSERT_TRUE(csv.ok()) << csv.status().message();
