@@ -1,5 +1,5 @@
 # What `cmake --install` gives: include/weir, libweir.a with all layers in it, and a package for
-# find_package(weir CONFIG). The weir program is installed by replay/.
+# find_package(weir CONFIG): the component devel. The weir program is installed by replay/.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
