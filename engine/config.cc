@@ -176,10 +176,13 @@ Status check_config(const Config& config) {
       !s.ok()) {
     return s;
   }
-  if (config.ring_entries < kMinRingEntries || config.ring_entries > kMaxRingEntries ||
-      !std::has_single_bit(config.ring_entries)) {
+  const bool entries_told = config.ring_entries != 0;
+  if (entries_told &&
+      (config.ring_entries < kMinRingEntries || config.ring_entries > kMaxRingEntries ||
+       !std::has_single_bit(config.ring_entries))) {
     return bad("ring_entries", std::to_string(config.ring_entries),
-               fmt::format("it is a power of two from {} to {}", kMinRingEntries, kMaxRingEntries));
+               fmt::format("it is a power of two from {} to {}, or 0 (by the number of threads)",
+                           kMinRingEntries, kMaxRingEntries));
   }
   if (Status s = check_range("max_record_bytes", config.max_record_bytes, kMinRecordBytes,
                              kMaxRecordBytes, " bytes");

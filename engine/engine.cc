@@ -23,6 +23,9 @@ using engine::Position;
 using engine::Request;
 using engine::Scheduled;
 
+// Blocks' worth of pushed bytes that may wait before push() answers kFull.
+constexpr std::size_t kPushedBlocks = 8;
+
 // A continuous query without a position comes right after the build it asks, if that has one.
 void place_with_build(std::vector<Request>& requests) {
   std::map<std::string, std::optional<Position>> builds;
@@ -182,8 +185,7 @@ Status Engine::start() {
   parts.intake.empty_is_error = !impl_->sources.empty();
   if (!impl_->sources.empty()) parts.intake.layout = impl_->layout;
   if (impl_->sources.empty()) {
-    auto pushed =
-        std::make_unique<engine::PushSource>(impl_->config.ring_entries * impl_->config.block_size);
+    auto pushed = std::make_unique<engine::PushSource>(kPushedBlocks * impl_->config.block_size);
     impl_->pushed = pushed.get();
     impl_->sources.push_back(std::move(pushed));
   }

@@ -1,6 +1,7 @@
 #include "engine/run.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 
@@ -19,6 +20,13 @@ std::vector<std::string> names_of(const std::vector<std::unique_ptr<Source>>& so
   std::vector<std::string> names;
   for (const auto& source : sources) names.push_back(source->name());
   return names;
+}
+
+// Two blocks a thread, so that nobody waits for a slower one at once, and at least four: more would
+// only push blocks out of the second-level cache before their memory is used again.
+std::size_t ring_entries(const Config& config, const core::Placement& placement) {
+  if (config.ring_entries != 0) return config.ring_entries;
+  return std::max<std::size_t>(4, std::bit_ceil(2 * placement.threads.size()));
 }
 
 // The worker writes its batches once before anybody fills them, so that their pages come to lie in
@@ -97,7 +105,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
     : parts_(std::move(parts)),
       names_(names),
       source_names_(names_of(parts_.sources)),
-      ring_(parts_.config.ring_entries, parts_.routes->workers),
+      ring_(ring_entries(parts_.config, parts_.placement), parts_.routes->workers),
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
       plans_(names, *parts_.routes),

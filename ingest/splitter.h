@@ -31,7 +31,7 @@ enum class Framing {
 };
 
 struct SplitterOptions {
-  std::size_t block_size = 256 << 10;      // REQUIRES: >= 4096
+  std::size_t block_size = 512 << 10;      // REQUIRES: >= 4096
   std::size_t max_record_bytes = 1 << 20;  // limit on a record, whatever the block size
 };
 

@@ -117,20 +117,6 @@ const std::array kSettings = {
                                       engine::kMaxBlockSize);
             },
             [](const ReplayOptions& o) { return shown(size_text(o.engine.block_size)); }},
-    Setting{"ring-entries", SettingKind::kCount, "N", "blocks in flight, a power of two",
-            [](ReplayOptions& o, Values v) {
-              std::size_t entries = 0;
-              if (Status s = set_number(
-                      entries, parse_count(v[0], engine::kMinRingEntries, engine::kMaxRingEntries));
-                  !s.ok())
-                return s;
-              if ((entries & (entries - 1)) != 0) {
-                return Status(Code::kInvalid, "'" + v[0] + "' is no power of two");
-              }
-              o.engine.ring_entries = entries;
-              return Status();
-            },
-            [](const ReplayOptions& o) { return Shown{std::to_string(o.engine.ring_entries)}; }},
     Setting{"max-record-bytes", SettingKind::kSize, "SIZE", "longer records are rejected",
             [](ReplayOptions& o, Values v) {
               return set_bounded_size(o.engine.max_record_bytes, v[0], engine::kMinRecordBytes,

@@ -31,8 +31,8 @@ struct Config {
   // "auto" (compact, one thread a core, NUMA node after NUMA node), "spread", or "none" (no
   // pinning).
   std::string placement = "auto";
-  std::size_t block_size = 256 << 10;      // bytes, 4 KiB to 8 MiB
-  std::size_t ring_entries = 16;           // blocks in flight; a power of two
+  std::size_t block_size = 512 << 10;      // bytes, 4 KiB to 8 MiB
+  std::size_t ring_entries = 0;            // blocks in flight, a power of two; 0 = by the threads
   std::size_t max_record_bytes = 1 << 20;  // longer records are rejected
   std::string layout = "auto";             // auto | saams | titan | ticks
   std::string mapping_toml;                // the text of a mapping; replaces `layout`

@@ -73,7 +73,6 @@ TEST(ConfigFile, SaysWhichValuesAreRight) {
   EXPECT_THAT(error_of("block-size = \"1K\"\n"), HasSubstr("expected 4K to 8M"));
   EXPECT_THAT(error_of("layout = \"xml\"\n"),
               HasSubstr("expected one of auto, saams, titan, ticks"));
-  EXPECT_THAT(error_of("ring-entries = 3\n"), HasSubstr("no power of two"));
 }
 
 TEST(ConfigFile, PointsAtWhatIsNoToml) {

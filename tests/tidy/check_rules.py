@@ -162,6 +162,15 @@ def breaches_of(path, text):
     return [found for rule in RULES for found in rule(path, lines)]
 
 
+def broken_links(root, path, text):
+    """Links of a page to files that are not there."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)#\s]+)", line):
+            if not re.match(r"\w+:", target) and not os.path.exists(
+                    os.path.join(root, os.path.dirname(path), target)):
+                yield number, "links", f"{target} is not there"
+
+
 def tracked(root):
     try:
         listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], check=True, capture_output=True)
@@ -188,7 +197,10 @@ def main():
                 text = file.read()
         except UnicodeDecodeError:
             continue
-        for line, rule, message in breaches_of(path, text):
+        found = list(breaches_of(path, text))
+        if path.endswith(".md"):
+            found += broken_links(root, path, text)
+        for line, rule, message in found:
             print(f"{path}:{line}: {rule}: {message}")
             count += 1
     print(f"{files} files, {count} breaches")
