@@ -47,7 +47,7 @@ def link_lines(build):
     lines, current = {}, None
     with open(path, encoding="utf-8") as file:
         for line in file:
-            match = re.match(r"build (\S+):", line)
+            match = re.match(r"build (\S+)[^:]*:", line)  # further outputs may follow the first
             if match:
                 current = match.group(1)
             elif line.strip().startswith("LINK_LIBRARIES =") and current:
