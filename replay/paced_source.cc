@@ -16,6 +16,13 @@ constexpr std::size_t kReadBytes = 64 << 10;
 // Longer waits are the engine's: it has other things to do, and an interrupt to see.
 constexpr std::int64_t kLongestNap = 2'000'000;
 
+// A distance in ns as a wait that can be added to any time of a clock without overflow: hostile
+// event times lie up to three centuries apart, and a small factor multiplies that.
+std::int64_t bounded_wait(double ns) {
+  constexpr double kLongest = 4e18;  // 127 years
+  return std::llround(std::min(ns, kLongest));
+}
+
 bool blank(std::string_view line) {
   return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
@@ -68,7 +75,7 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
     anchor_ = now;
   }
   if (speed_.records_per_second > 0) {
-    due_ = anchor_ + std::llround(static_cast<double>(records_) * 1e9 / speed_.records_per_second);
+    due_ = anchor_ + bounded_wait(static_cast<double>(records_) * 1e9 / speed_.records_per_second);
   } else if (!event.has_value() || (first_event_.has_value() && event->ns < newest_event_)) {
     due_ = now;
   } else {
@@ -78,7 +85,10 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
       anchor_ = now;
     }
     newest_event_ = event->ns;
-    due_ = anchor_ + std::llround(static_cast<double>(event->ns - *first_event_) / speed_.factor);
+    // Not before the first one, and the difference of two times fits 64 bits without a sign.
+    const std::uint64_t distance =
+        static_cast<std::uint64_t>(event->ns) - static_cast<std::uint64_t>(*first_event_);
+    due_ = anchor_ + bounded_wait(static_cast<double>(distance) / speed_.factor);
   }
   return due_ - now;
 }
@@ -100,13 +110,15 @@ PacedSource::PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSche
       schedule_(std::move(schedule)),
       event_time_(std::move(event_time)) {}
 
-// Length of the line at ready_, its end included; nothing when it has not come yet.
+// Length of the line at ready_, its end included, or of the piece of a long one that is there;
+// nothing when it has not come yet.
 std::optional<std::size_t> PacedSource::next_line() {
   const std::size_t from = std::max(searched_, ready_);
   const std::size_t end = bytes_.find('\n', from);
   if (end != std::string::npos) return end + 1 - ready_;
   searched_ = bytes_.size();
-  if (last_.has_value() && ready_ < bytes_.size()) return bytes_.size() - ready_;
+  const std::size_t rest = bytes_.size() - ready_;
+  if (rest > 0 && (last_.has_value() || rest >= kMaxPacedLine)) return rest;
   return std::nullopt;
 }
 
@@ -131,7 +143,7 @@ bool PacedSource::refill() {
 // Makes the line at ready_ one that may be handed out, if it is due.
 bool PacedSource::release(std::size_t line) {
   const std::string_view record(bytes_.data() + ready_, line);
-  if (!blank(record)) {
+  if (!within_long_line_ && !blank(record)) {
     if (!event_known_ && event_time_) event_ = event_time_(record);
     event_known_ = true;
     std::int64_t wait = schedule_->wait_for(event_);
@@ -144,6 +156,7 @@ bool PacedSource::release(std::size_t line) {
     event_known_ = false;
     event_.reset();
   }
+  within_long_line_ = record.back() != '\n';
   ready_ += line;
   return true;
 }

@@ -3,10 +3,15 @@
 //
 // Invariants
 //  1. The schedule is absolute: record i of N/s is due i/N after the first, a record of 60x when
-//  its
-//     event time's distance from the first one's, divided by 60, has passed. Delays never add up.
+//     the distance of its event time from the first one's, divided by 60, has passed. Delays never
+//     add up.
 //  2. No byte is changed, left out or put in another order.
 //  3. A record that is older than one before it, or has no time, is due at once (60x).
+//  4. No more than kMostHeld bytes of a record wait for its end: what follows is handed out as it
+//     comes.
+//  4. What waits for its time is bounded: of a line longer than kMaxPacedLine the beginning is
+//  paced
+//     as the record, and the rest follows at once.
 // Thread safety: single-writer (sources are read one at a time, and one schedule serves all of
 // them).
 #pragma once
@@ -22,6 +27,9 @@
 #include "weir/source.h"
 
 namespace weir::replay {
+
+// Longer lines than this are handed out in pieces; the engine rejects most of them anyway.
+inline constexpr std::size_t kMaxPacedLine = std::size_t{4} << 20;
 
 // How fast: `max`, a multiple of event time, or records a second.
 struct Speed {
@@ -42,13 +50,23 @@ struct PaceClock {
 
 struct PaceReport {
   std::uint64_t records = 0;
+  double due_seconds = 0;     // from the first record to when the last one was due
   double seconds = 0;         // from the first record to the last
   double worst_lateness = 0;  // seconds that a record was handed out after it was due
-  double achieved_rate() const { return seconds > 0 ? static_cast<double>(records) / seconds : 0; }
+  // Records a second; 0 when there are fewer than two or they take no time.
+  double offered_rate() const { return rate(due_seconds); }
+  double achieved_rate() const { return rate(seconds); }
+
+ private:
+  double rate(double over) const {
+    return records > 1 && over > 0 ? static_cast<double>(records - 1) / over : 0;
+  }
 };
 
-// "50000/s offered, 49998/s achieved, at most 1.2 ms late".
+// "60x: 500 records/s offered, 499.8 achieved, at most 1.2 ms late".
 std::string pace_line(const Speed& speed, const PaceReport& report);
+// {"speed":"60x","offered_per_second":…,"achieved_per_second":…,"worst_lateness_seconds":…}
+std::string pace_json(const Speed& speed, const PaceReport& report);
 
 class PaceSchedule {
  public:
@@ -68,6 +86,7 @@ class PaceSchedule {
   bool anchored_ = false;
   std::int64_t anchor_ = 0;
   std::int64_t due_ = 0;
+  std::int64_t last_due_ = 0;
   std::int64_t last_ = 0;
   std::int64_t worst_ = 0;
   std::optional<std::int64_t> first_event_;
@@ -81,6 +100,8 @@ using EventTime = std::function<std::optional<Time>(std::string_view record)>;
 // Records are lines here: a CSV record with line ends in quotes is paced line by line.
 class PacedSource final : public Source {
  public:
+  static constexpr std::size_t kMostHeld = 1 << 20;
+
   PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
               EventTime event_time);
 
@@ -103,6 +124,8 @@ class PacedSource final : public Source {
   std::size_t searched_ = 0;   // no line end in [ready_, searched_)
   std::optional<Time> event_;  // of the line at ready_, once it is known
   bool event_known_ = false;
+  bool inside_record_ = false;      // the record at ready_ has begun, and was released, before it
+  bool within_long_line_ = false;   // its beginning has been handed out
   std::optional<ReadResult> last_;  // how inner_ ended
 };
 

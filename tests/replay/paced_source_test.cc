@@ -117,6 +117,35 @@ TEST(PacedSource, ChangesNoByteHoweverTheyCome) {
   }
 }
 
+TEST(PacedSource, KeepsNoMoreOfALineThanItsBound) {
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.records_per_second = 10}, time.clock());
+  const std::string text = "a\n" + std::string(3 * kMaxPacedLine, 'x') + "\nb\n";
+  const auto source = paced(text, schedule, nullptr);
+  const std::size_t room = text.size();
+  EXPECT_EQ(take(*source, room), "a\n");
+  EXPECT_EQ(take(*source, room), "");  // the long line is due like any other
+  time.now += 100'000'000;
+  std::string got = take(*source, room);
+  EXPECT_LE(got.size(), text.size());
+  EXPECT_EQ(take(*source, room), "");
+  time.now += 100'000'000;
+  got += take(*source, room);
+  EXPECT_EQ("a\n" + got, text);
+  EXPECT_EQ(take(*source), "$");
+  EXPECT_EQ(schedule->report().records, 3u);
+}
+
+TEST(PaceSchedule, TakesTimesThatAreCenturiesApart) {
+  TestClock time;
+  PaceSchedule schedule(Speed{.factor = 1e-6}, time.clock());
+  constexpr std::int64_t kYear = 365LL * 86'400 * kNanosPerSecond;
+  EXPECT_LE(schedule.wait_for(Time{-70 * kYear}), 0);  // 1900
+  schedule.released();
+  EXPECT_GT(schedule.wait_for(Time{229 * kYear}), 100 * kYear);  // 2199
+}
+
 TEST(PacedSource, OneScheduleServesSeveralSources) {
   TestClock time;
   const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 1}, time.clock());
