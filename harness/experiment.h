@@ -17,6 +17,7 @@ struct Experiment {
 };
 
 std::function<int()> add_throughput(CLI::App& app);
+std::function<int()> add_inputs(CLI::App& app);
 std::function<int()> add_micro(CLI::App& app);
 
 }  // namespace weir::harness

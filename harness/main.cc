@@ -12,6 +12,8 @@ int main(int argc, char** argv) {
       {"throughput",
        "records a second of the whole job: threads x streams, beside the straw man and DuckDB",
        weir::harness::add_throughput},
+      {"inputs", "rate and peak memory by kind of input (file, pipe, gzip, zstd) and length",
+       weir::harness::add_inputs},
       {"micro", "nanoseconds of ring, parsing, look-up, routing and synopses (Google Benchmark)",
        weir::harness::add_micro},
   };

@@ -5,7 +5,6 @@
 // next, so that what drifts in the machine falls on all systems alike; ratios are taken inside a
 // repetition.
 #include <fmt/format.h>
-#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +19,7 @@
 #include "harness/experiment.h"
 #include "harness/fingerprint.h"
 #include "harness/json_line.h"
+#include "harness/measured.h"
 #include "harness/spread.h"
 #include "harness/workload.h"
 
@@ -36,22 +36,7 @@ struct Options {
   std::string data;
   std::string out = "-";
   std::string duckdb;  // folder with node_modules/@duckdb
-};
-
-// One run of one system.
-struct Measured {
-  double seconds = 0;  // as the system itself says: from its first read to its last result
-  double records_per_second = 0;
-  double process_seconds = 0, cpu_seconds = 0;
-  std::uint64_t peak_bytes = 0;
-  std::string answer{};  // checksum of what it found, or what of it can be compared
-
-  std::string to_json() const {
-    JsonLine line;
-    line.add("records_per_second", records_per_second).add("seconds", seconds);
-    line.add("process_seconds", process_seconds).add("cpu_seconds", cpu_seconds);
-    return line.add("peak_bytes", peak_bytes).str();
-  }
+  Quiet quiet;
 };
 
 // One configuration and its repetitions.
@@ -60,7 +45,6 @@ struct Cell {
   std::string system;
   unsigned threads = 1;
   std::vector<Measured> runs;
-  std::string version;
 };
 
 class Throughput {
@@ -75,11 +59,14 @@ class Throughput {
     for (unsigned repetition = 0; repetition < options_.repetitions; ++repetition) {
       std::shuffle(order.begin(), order.end(), random);
       for (const std::size_t i : order) {
-        auto measured = measure(cells_[i]);
+        const Cell& cell = cells_[i];
+        auto measured = options_.quiet.measure([&] { return measure(cell); });
         if (!measured.ok()) return measured.status();
-        fmt::print(stderr, "repetition {} {:<9} {} threads, {} streams: {:.2f} M records/s\n",
-                   repetition + 1, cells_[i].system, cells_[i].threads, cells_[i].workload->streams,
-                   measured->records_per_second / 1e6);
+        fmt::print(stderr,
+                   "repetition {} {:<9} {} threads, {} streams: {:.2f} M records/s, others {:.0f} %"
+                   ", {} discarded\n",
+                   repetition + 1, cell.system, cell.threads, cell.workload->streams,
+                   measured->records_per_second / 1e6, 100 * measured->others, measured->discarded);
         cells_[i].runs.push_back(*measured);
       }
     }
@@ -91,8 +78,7 @@ class Throughput {
  private:
   Status prepare();
   Status find_duckdb();
-  Result<Measured> measure(Cell& cell) const;
-  Result<Measured> parse(const ChildRun& run, const std::string& json, Cell& cell) const;
+  Result<Measured> measure(const Cell& cell) const;
   std::vector<std::string> duckdb_command(const std::string& file, unsigned threads) const;
   const Cell* find(const Workload* workload, const std::string& system, unsigned threads) const;
   // (name, spread) of one configuration's rate over another's, repetition by repetition.
@@ -123,7 +109,7 @@ Status Throughput::prepare() {
         continue;
       }
       for (const unsigned threads : options_.threads) {
-        cells_.push_back({workload.get(), system, threads, {}, {}});
+        cells_.push_back({workload.get(), system, threads, {}});
       }
     }
   }
@@ -146,52 +132,17 @@ Status Throughput::find_duckdb() {
   return run_child(duckdb_command(one, 1), options_.data + "/duckdb.log").status();
 }
 
-Result<Measured> Throughput::measure(Cell& cell) const {
-  const std::string threads = std::to_string(cell.threads);
+Result<Measured> Throughput::measure(const Cell& cell) const {
+  const Workload& workload = *cell.workload;
+  if (cell.system == "weir") return WeirRun{workload, options_.data, cell.threads}.measure();
   const std::string log = options_.data + "/" + cell.system + ".log";
-  if (cell.system == "weir") {
-    const std::string summary = options_.data + "/summary.json";
-    const std::string answers = options_.data + "/answers.ndjson";
-    auto run = run_child({folder_ + "/weir", "replay", "--threads", threads, "--requests",
-                          cell.workload->requests, "--answers", answers, "--summary", summary,
-                          "--digest", "--progress", "none", cell.workload->file},
-                         log);
-    if (!run.ok()) return run.status();
-    simdjson::padded_string text;
-    if (simdjson::padded_string::load(summary).get(text) != 0) {
-      return Status(Code::kIo, summary + ": cannot be read");
-    }
-    auto measured = parse(*run, std::string(std::string_view(text)), cell);
-    if (!measured.ok()) return measured.status();
-    auto checksum = checksum_of(answers);
-    if (!checksum.ok()) return checksum.status();
-    measured->answer += " answers " + *checksum;
-    return measured;
-  }
-  auto run = cell.system == "duckdb"
-                 ? run_child(duckdb_command(cell.workload->file, cell.threads), log)
-                 : run_child({folder_ + "/weir-straw-man", cell.workload->file, threads}, log);
+  auto run =
+      cell.system == "duckdb"
+          ? run_child(duckdb_command(workload.file, cell.threads), log)
+          : run_child({folder_ + "/weir-straw-man", workload.file, std::to_string(cell.threads)},
+                      log);
   if (!run.ok()) return run.status();
-  return parse(*run, run->output, cell);
-}
-
-Result<Measured> Throughput::parse(const ChildRun& run, const std::string& json, Cell& cell) const {
-  simdjson::dom::parser parser;
-  simdjson::dom::element object;
-  Measured measured{
-      .process_seconds = run.seconds, .cpu_seconds = run.cpu_seconds, .peak_bytes = run.peak_bytes};
-  double records = 0;
-  if (parser.parse(json).get(object) != 0 || object["records"].get(records) != 0 ||
-      object["seconds"].get(measured.seconds) != 0) {
-    return Status(Code::kIo, cell.system + " said something else than a result: " + json);
-  }
-  measured.records_per_second = records / measured.seconds;
-  measured.answer = fmt::format("records {:.0f}", records);
-  std::string_view text;
-  if (object["digest"].get(text) == 0) measured.answer += " digest " + std::string(text);
-  if (object["checksum"].get(text) == 0) measured.answer += " counts " + std::string(text);
-  if (object["version"].get(text) == 0) cell.version = text;
-  return measured;
+  return Measured::of(*run, cell.system, run->output);
 }
 
 const Cell* Throughput::find(const Workload* workload, const std::string& system,
@@ -263,15 +214,13 @@ std::vector<std::string> Throughput::lines() const {
       runs += (runs.size() > 1 ? "," : "") + run.to_json();
       rates.push_back(run.records_per_second);
     }
-    const Workload& load = *cell.workload;
-    JsonLine workload;
-    workload.add("name", "stocks").add("records", load.records).add("streams", load.streams);
-    workload.add("seed", load.seed).add("bytes", load.bytes).add("checksum", load.checksum);
-    workload.add("synopses", "CountMin(0.002,0.99) HyperLogLog(0.02) DFT(500,200,8) on price");
     JsonLine line;
     line.add("experiment", "throughput").add("system", cell.system).add("threads", cell.threads);
-    if (!cell.version.empty()) line.add("version", cell.version);
-    line.raw("records_per_second", Spread::of(rates).to_json()).raw("workload", workload.str());
+    if (const std::string& version = cell.runs.front().version; !version.empty()) {
+      line.add("version", version);
+    }
+    line.raw("records_per_second", Spread::of(rates).to_json())
+        .raw("workload", cell.workload->to_json());
     line.raw("repetitions", runs + "]")
         .add("answer", cell.runs.front().answer)
         .raw("origin", origin);
@@ -320,6 +269,7 @@ std::function<int()> add_throughput(CLI::App& app) {
   app.add_option("--duckdb", options->duckdb, "folder with node_modules/@duckdb/node-api");
   app.add_option("--out", options->out, "file that gets the results; - is standard output")
       ->capture_default_str();
+  options->quiet.add_options(app);
   return [options] {
     const Status status = Throughput(*options).run();
     if (!status.ok()) fmt::print(stderr, "weir-harness: {}\n", status.message());

@@ -57,6 +57,14 @@ void write_requests(const std::string& file, const std::set<Key>& keys) {
 
 }  // namespace
 
+std::string Workload::to_json() const {
+  JsonLine line;
+  line.add("name", "stocks").add("records", records).add("streams", streams).add("seed", seed);
+  line.add("bytes", bytes).add("checksum", checksum);
+  return line.add("synopses", "CountMin(0.002,0.99) HyperLogLog(0.02) DFT(500,200,8) on price")
+      .str();
+}
+
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
                                std::uint64_t records, std::uint64_t streams, std::uint64_t seed) {
   namespace fs = std::filesystem;

@@ -20,6 +20,8 @@ struct Workload {
   // CountMin(0.002, 0.99), HyperLogLog(0.02) and DFT(500, 200, 8) on the price of every stream, and
   // one query of the distinct count of each.
   std::string requests{};
+
+  std::string to_json() const;  // what a result says of it
 };
 
 // Generates what is not there yet, with `weir`, and reads the file once.
