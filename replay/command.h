@@ -18,6 +18,11 @@ struct Command {
   std::function<int()> run;  // gives the exit status
 };
 
+// "weir generate stocks".
+std::string full_name(const CLI::App* app);
+// What --help shows of a command.
+std::string help_of(const CLI::App* app);
+
 // Each adds its subcommand to `program`.
 Command add_replay(CLI::App& program);
 Command add_generate_stocks(CLI::App& generate);

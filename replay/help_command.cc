@@ -25,7 +25,7 @@ int print_help(CLI::App* app, const std::vector<std::string>& path) {
   CLI::App* root = app;
   while (root->get_parent() != nullptr) root = root->get_parent();
   root->clear();
-  fmt::print("{}", app->help());
+  fmt::print("{}", help_of(app));
   return kExitOk;
 }
 

@@ -55,8 +55,16 @@ Result<Speed> parse_speed(std::string_view text) {
 }
 
 std::string pace_line(const Speed& speed, const PaceReport& report) {
-  return fmt::format("{} offered, {:.6g} records/s achieved, at most {:.3g} ms late", speed.text(),
-                     report.achieved_rate(), report.worst_lateness * 1e3);
+  return fmt::format("{}: {:.4g} records/s offered, {:.4g} achieved, at most {:.3g} ms late",
+                     speed.text(), report.offered_rate(), report.achieved_rate(),
+                     report.worst_lateness * 1e3);
+}
+
+std::string pace_json(const Speed& speed, const PaceReport& report) {
+  return fmt::format(R"({{"speed":"{}","offered_per_second":{},"achieved_per_second":{},)"
+                     R"("worst_lateness_seconds":{}}})",
+                     speed.text(), report.offered_rate(), report.achieved_rate(),
+                     report.worst_lateness);
 }
 
 PaceClock PaceClock::of_system() {
@@ -95,13 +103,18 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
 
 void PaceSchedule::released() {
   last_ = clock_.now();
+  last_due_ = std::max(last_due_, due_);
   worst_ = std::max(worst_, last_ - due_);
   ++records_;
 }
 
 PaceReport PaceSchedule::report() const {
-  return {records_, static_cast<double>(last_ - anchor_) * 1e-9,
-          static_cast<double>(worst_) * 1e-9};
+  PaceReport report;
+  report.records = records_;
+  report.due_seconds = static_cast<double>(last_due_ - anchor_) * 1e-9;
+  report.seconds = static_cast<double>(last_ - anchor_) * 1e-9;
+  report.worst_lateness = static_cast<double>(worst_) * 1e-9;
+  return report;
 }
 
 PacedSource::PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,

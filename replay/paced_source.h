@@ -7,11 +7,8 @@
 //     add up.
 //  2. No byte is changed, left out or put in another order.
 //  3. A record that is older than one before it, or has no time, is due at once (60x).
-//  4. No more than kMostHeld bytes of a record wait for its end: what follows is handed out as it
-//     comes.
 //  4. What waits for its time is bounded: of a line longer than kMaxPacedLine the beginning is
-//  paced
-//     as the record, and the rest follows at once.
+//     paced as the record, and the rest follows at once.
 // Thread safety: single-writer (sources are read one at a time, and one schedule serves all of
 // them).
 #pragma once
@@ -100,8 +97,6 @@ using EventTime = std::function<std::optional<Time>(std::string_view record)>;
 // Records are lines here: a CSV record with line ends in quotes is paced line by line.
 class PacedSource final : public Source {
  public:
-  static constexpr std::size_t kMostHeld = 1 << 20;
-
   PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
               EventTime event_time);
 
@@ -124,7 +119,6 @@ class PacedSource final : public Source {
   std::size_t searched_ = 0;   // no line end in [ready_, searched_)
   std::optional<Time> event_;  // of the line at ready_, once it is known
   bool event_known_ = false;
-  bool inside_record_ = false;      // the record at ready_ has begun, and was released, before it
   bool within_long_line_ = false;   // its beginning has been handed out
   std::optional<ReadResult> last_;  // how inner_ ended
 };

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include "replay/exit_status.h"
 #include "replay/suggest.h"
@@ -11,16 +14,16 @@ namespace weir::replay {
 namespace {
 
 constexpr const char* kAbout =
-    "weir measures streams on one machine: it takes in tuples at parse speed, keeps synopses with\n"
-    "stated bounds, and answers questions at exact cuts.";
+    "weir measures streams on one machine: it takes in tuples at parse speed, keeps\n"
+    "synopses with stated bounds, and answers questions at exact cuts.";
 constexpr const char* kExamples =
     "Examples:\n"
     "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
     "  weir replay --requests requests.json stocks.ndjson\n"
     "  weir validate --requests requests.json\n"
     "  weir topology\n"
-    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error, 2 usage, 3 records\n"
-    "were rejected (--strict), 78 configuration, 130 and 143 signals.";
+    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error,\n"
+    "2 usage, 3 records were rejected (--strict), 78 configuration, 130 and 143 signals.";
 
 // The innermost command that the command line named.
 CLI::App* selected(CLI::App* app) {
@@ -29,14 +32,6 @@ CLI::App* selected(CLI::App* app) {
     if (below.empty()) return app;
     app = below.back();
   }
-}
-
-std::string full_name(const CLI::App* app) {
-  std::string name = app->get_name();
-  for (app = app->get_parent(); app != nullptr; app = app->get_parent()) {
-    name = app->get_name() + " " + name;
-  }
-  return name;
 }
 
 int unexpected(CLI::App* app, const std::string& argument) {
@@ -73,6 +68,18 @@ void allow_extras(CLI::App* app) {
 
 }  // namespace
 
+std::string full_name(const CLI::App* app) {
+  std::string name = app->get_name();
+  for (app = app->get_parent(); app != nullptr; app = app->get_parent()) {
+    name = app->get_name() + " " + name;
+  }
+  return name;
+}
+
+std::string help_of(const CLI::App* app) {
+  return app->help(app->get_parent() == nullptr ? "" : full_name(app->get_parent()));
+}
+
 Program make_program() {
   Program program;
   program.app = std::make_unique<CLI::App>(kAbout, "weir");
@@ -102,13 +109,14 @@ Program make_program() {
   return program;
 }
 
-int run_program(int argc, const char* const* argv) {
-  Program program = make_program();
+namespace {
+
+int run_parsed(Program& program, int argc, const char* const* argv) {
   CLI::App& app = *program.app;
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", selected(&app)->help());
+    fmt::print("{}", help_of(selected(&app)));
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     return fail(kExitUsage,
@@ -122,8 +130,30 @@ int run_program(int argc, const char* const* argv) {
     if (known.app == command) return known.run();
   }
   // A group of commands alone: show what it holds, as a mistake.
-  fmt::print(stderr, "{}", command->help());
+  fmt::print(stderr, "{}", help_of(command));
   return kExitUsage;
+}
+
+// What was printed counts once it has left: a full disk is an error, a reader that went away is
+// not.
+int finish_output(int status) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  if (errno == EPIPE) return status;
+  return fail(kExitRun, fmt::format("cannot write standard output: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv) {
+  Program program = make_program();
+  try {
+    return finish_output(run_parsed(program, argc, argv));
+  } catch (const std::system_error& error) {  // fmt::print throws when the output takes no more
+    if (error.code().value() == EPIPE) return kExitOk;
+    return fail(kExitRun, fmt::format("cannot write standard output: {}",
+                                      std::strerror(error.code().value())));
+  }
 }
 
 }  // namespace weir::replay

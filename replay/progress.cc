@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{200};
 constexpr double kPlainSeconds = 3;
-constexpr double kSmoothing = 2;  // seconds over which an old rate loses 1 - 1/e of its weight
+constexpr double kQuietSeconds = 0.3;  // a bar that comes and goes at once only flickers
+constexpr double kSmoothing = 2;       // seconds over which an old rate loses 1 - 1/e of its weight
 constexpr int kDefaultWidth = 80;
 constexpr const char* kClearLine = "\r\x1b[K";
 
@@ -135,6 +136,7 @@ void ProgressReporter::show(bool& bar_shown, double& next_plain) {
   const Progress progress = engine_.progress();
   meter_.add(progress);
   if (mode_ == ProgressMode::kBar) {
+    if (progress.seconds < kQuietSeconds) return;
     to_stderr(kClearLine + progress_bar(progress, meter_, terminal_width(STDERR_FILENO)));
     bar_shown = true;
   } else if (progress.seconds >= next_plain) {

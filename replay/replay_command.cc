@@ -5,18 +5,18 @@
 namespace weir::replay {
 
 Command add_replay(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "replay", "replay files of tuples through the engine and answer requests about them");
+  CLI::App* app = program.add_subcommand("replay", "read tuples and answer requests about them");
   app->footer(
-      "Standard output carries answers only; progress and the summary go to standard error.\n"
+      "Standard output carries answers only: NDJSON, or a table on a terminal.\n"
+      "Progress and the summary go to standard error. See docs/requests.md for what\n"
+      "can be asked, docs/inputs.md for what is read.\n"
       "Examples:\n"
       "  weir replay --requests requests.json stocks.ndjson > answers.ndjson\n"
-      "  weir replay --requests r.json --rejects bad.ndjson --summary s.json 'ticks/*.txt'\n"
-      "  zstdcat day.ndjson.zst | weir replay --requests r.json --answers a.ndjson -\n"
+      "  weir replay --requests r.json --rejects bad.ndjson 'ticks/*.txt'\n"
+      "  zcat day.ndjson.gz | weir replay --requests r.json --answers a.ndjson -\n"
       "  weir replay --config run.toml --speed 60x --emit 60s\n"
-      "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage, 3 records "
-      "were\n"
-      "rejected (--strict), 78 configuration, 130 and 143 signals.");
+      "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage,\n"
+      "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.");
   auto arguments = std::make_shared<SettingArguments>(*app);
   return {app, [arguments]() -> int {
             ReplayOptions options;

@@ -85,11 +85,10 @@ const std::array kSettings = {
     Setting{kInputsSetting, SettingKind::kList, "INPUT",
             "files, directories, globs; - is standard input", set_list<&ReplayOptions::inputs>,
             show_list<&ReplayOptions::inputs>},
-    Setting{"requests", SettingKind::kList, "FILE",
-            "builds and queries, JSON (docs/requests.md); may be given again",
+    Setting{"requests", SettingKind::kList, "FILE", "builds and queries, JSON; may be given again",
             set_list<&ReplayOptions::requests>, show_list<&ReplayOptions::requests>},
     Setting{"answers", SettingKind::kText, "FILE",
-            "answers as NDJSON; - is standard output, the default (a table on a terminal)",
+            "answers as NDJSON; -, the default, is standard output",
             set_text<&ReplayOptions::answers>, show_text<&ReplayOptions::answers>},
     Setting{"rejects", SettingKind::kText, "FILE", "rejected records with their reasons as NDJSON",
             set_text<&ReplayOptions::rejects>, show_text<&ReplayOptions::rejects>},
@@ -101,10 +100,10 @@ const std::array kSettings = {
     Setting{"threads", SettingKind::kCount, "N", "threads in all; 0 = one for each core",
             set_threads<&Config::threads>, show_threads<&Config::threads>},
     Setting{"ingest-threads", SettingKind::kCount, "N",
-            "threads that only parse (with --shard-threads, instead of --threads)",
-            set_threads<&Config::ingest_threads>, show_threads<&Config::ingest_threads>},
+            "threads that only parse; needs --shard-threads", set_threads<&Config::ingest_threads>,
+            show_threads<&Config::ingest_threads>},
     Setting{"shard-threads", SettingKind::kCount, "N",
-            "threads that only apply (with --ingest-threads)", set_threads<&Config::shard_threads>,
+            "threads that only apply; needs --ingest-threads", set_threads<&Config::shard_threads>,
             show_threads<&Config::shard_threads>},
     Setting{"placement", SettingKind::kText, "NAME", "auto (compact), spread, or none (no pinning)",
             [](ReplayOptions& o, Values v) {
@@ -137,11 +136,10 @@ const std::array kSettings = {
             [](const ReplayOptions& o) { return shown(o.engine.layout); }},
     Setting{"mapping", SettingKind::kText, "FILE", "a layout of your own, TOML (docs/inputs.md)",
             set_text<&ReplayOptions::mapping>, show_text<&ReplayOptions::mapping>},
-    Setting{"speed", SettingKind::kText, "SPEED",
-            "max, 1x or 60x of the records' own time, or 50000/s", set_text<&ReplayOptions::speed>,
-            show_text<&ReplayOptions::speed>},
+    Setting{"speed", SettingKind::kText, "SPEED", "max, 60x (of the records' own time), or 50000/s",
+            set_text<&ReplayOptions::speed>, show_text<&ReplayOptions::speed>},
     Setting{"emit", SettingKind::kText, "PERIOD",
-            "how often continuous queries are answered: 60s, 5m, \"100000 records\"",
+            "of continuous answers: 60s, 5m, \"100000 records\"",
             [](ReplayOptions& o, Values v) {
               Result<Period> period = Period::parse(v[0]);
               if (!period.ok()) return period.status();
@@ -150,7 +148,7 @@ const std::array kSettings = {
             },
             [](const ReplayOptions& o) { return shown(period_text(o.engine.emit)); }},
     Setting{"progress", SettingKind::kText, "HOW",
-            "auto (a bar on a terminal), plain (a line every few seconds) or none",
+            "auto (a bar on a terminal), plain (lines) or none",
             [](ReplayOptions& o, Values v) {
               return set_choice(o.progress, v, {"auto", "plain", "none"});
             },

@@ -41,6 +41,7 @@ class ReplayRun {
   int execute();
   // What the run came to.
   int report(const Result<Summary>& finished, int signal);
+  std::string json_of(const Summary& summary) const;
   void show(const Summary& summary, int signal) const;
   int close_outputs();
   int verdict(const Summary& summary, int signal) const;
@@ -169,7 +170,7 @@ int ReplayRun::report(const Result<Summary>& finished, int signal) {
     return fail(exit_of(finished.status()), finished.status().message());
   }
   const Summary& summary = *finished;
-  if (summary_.is_open()) summary_.write(summary.to_json());
+  if (summary_.is_open()) summary_.write(json_of(summary));
   const int closed = close_outputs();
   show(summary, signal);
   return closed != kExitOk ? closed : verdict(summary, signal);
@@ -183,6 +184,14 @@ int ReplayRun::close_outputs() {
   return status;
 }
 
+// The engine knows nothing of pacing.
+std::string ReplayRun::json_of(const Summary& summary) const {
+  std::string json = summary.to_json();
+  if (pace_ == nullptr) return json;
+  json.pop_back();
+  return json + ",\"pace\":" + pace_json(pace_->speed(), pace_->report()) + "}";
+}
+
 void ReplayRun::show(const Summary& summary, int signal) const {
   ReportContext context;
   context.inputs = options_.inputs;
@@ -193,7 +202,7 @@ void ReplayRun::show(const Summary& summary, int signal) const {
   context.counts.rejects_written = rejects_written_;
   if (pace_ != nullptr) context.pace = pace_line(pace_->speed(), pace_->report());
   if (options_.json) {
-    fmt::print(stderr, "{}\n", summary.to_json());
+    fmt::print(stderr, "{}\n", json_of(summary));
   } else {
     fmt::print(stderr, "{}", readable_summary(summary, context));
   }
@@ -202,6 +211,8 @@ void ReplayRun::show(const Summary& summary, int signal) const {
     fmt::print("{}", table_.render(terminal_width(STDOUT_FILENO)));
     std::fflush(stdout);
   }
+  // A reader who has seen enough asks for no more: `weir replay … | head` is no failure.
+  if (answers_.reader_gone()) return;
   for (const std::string& error : sink_.errors()) fail(kExitRun, error);
   const std::uint64_t errors = sink_.counts().errors;
   if (errors > sink_.errors().size()) {
@@ -216,7 +227,7 @@ int ReplayRun::verdict(const Summary& summary, int signal) const {
   }
   if (!summary.source_error.empty()) return fail(kExitRun, summary.source_error);
   if (signal != 0) return kExitSignal + signal;
-  if (sink_.counts().errors != 0) return kExitRun;
+  if (sink_.counts().errors != 0 && !answers_.reader_gone()) return kExitRun;
   if (options_.strict && summary.rejected_total() != 0) return kExitRejects;
   return kExitOk;
 }

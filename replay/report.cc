@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "replay/units.h"
 
@@ -16,12 +17,52 @@ std::string bound_text(double value) {
   return text;
 }
 
-// Numbers are rounded for reading; arrays and booleans stand as they are.
+// Where the JSON string that begins at `at` ends (behind its quote).
+std::size_t end_of_string(const std::string& json, std::size_t at) {
+  for (++at; at < json.size() && json[at] != '"'; ++at) {
+    if (json[at] == '\\') ++at;
+  }
+  return std::min(at + 1, json.size());
+}
+
+// A JSON array for reading: its first elements with numbers rounded to four digits, and how many
+// there are: "[[0.3688,0], [0.03712,-0.0211], … 8]".
+std::string array_text(const std::string& json) {
+  constexpr std::size_t kEnough = 30;
+  std::string text = "[";
+  std::size_t elements = 1, depth = 1, shown = 1;
+  for (std::size_t at = 1; at < json.size() && depth > 0;) {
+    std::string piece(1, json[at]);
+    double value = 0;
+    const auto [end, error] = std::from_chars(&json[at], json.data() + json.size(), value);
+    if (json[at] == '"') {
+      piece = json.substr(at, end_of_string(json, at) - at);
+      at += piece.size();
+    } else if (error == std::errc{}) {
+      piece = fmt::format("{:.4g}", value);
+      at = static_cast<std::size_t>(end - json.data());
+    } else {
+      if (piece == "[" || piece == "{") ++depth;
+      if (piece == "]" || piece == "}") --depth;
+      if (piece == "," && depth == 1) {
+        ++elements;
+        piece = ", ";
+        if (text.size() < kEnough) ++shown;
+      }
+      ++at;
+    }
+    if (shown == elements) text += piece;
+  }
+  return shown == elements ? text : fmt::format("{}, … {}]", text, elements);
+}
+
+// Numbers are rounded for reading, arrays shortened; booleans stand as they are.
 std::string estimate_text(const Answer& answer) {
   const std::string& json = answer.estimate;
   if (json.empty() || json == "null") {
     return answer.reason.empty() ? "undefined" : "undefined: " + answer.reason;
   }
+  if (json.front() == '[') return array_text(json);
   double value = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), value);
   const bool number = error == std::errc{} && end == json.data() + json.size();
@@ -33,7 +74,7 @@ std::string bounds_text(const Answer& answer) {
   if (!answer.lower && !answer.upper) return "";
   std::string text = fmt::format("[{}, {}]", answer.lower ? bound_text(*answer.lower) : "-",
                                  answer.upper ? bound_text(*answer.upper) : "-");
-  if (answer.confidence) text += fmt::format(" at {:.6g} %", *answer.confidence * 100);
+  if (answer.confidence) text += fmt::format(" {:.4g} %", *answer.confidence * 100);
   return text;
 }
 
@@ -97,6 +138,10 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
   if (!context.pace.empty()) row("pace", context.pace);
   text += conservation_line(s) + "\n";
   if (s.rejected_total() != 0) row("rejected", rejected_line(s, context));
+  if (s.records != 0 && s.tuples == 0) {
+    row("note", fmt::format("no record could be read as {}; is the layout right?",
+                            s.layout.empty() ? "a tuple" : s.layout));
+  }
   row("streams",
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
@@ -120,29 +165,92 @@ void AnswerTable::add(const Answer& answer) {
   }
 }
 
+namespace {
+
+std::string day_of(const Answer& a) { return time_text(a.as_of).substr(0, 10); }
+std::string clock_of(const Answer& a) {
+  const std::string text = time_text(a.as_of);
+  const std::size_t at = text.find('T');
+  return at == std::string::npos ? text : text.substr(at + 1);
+}
+
+struct AnswerColumn {
+  Table::Column column;
+  std::string (*text)(const Answer&);
+  // Of what the answers are. Where all agree, it is said once, above the table.
+  bool subject = false;
+  // Left out first when the terminal is narrow (the record position says the same, or less
+  // matters).
+  bool dispensable = false;
+};
+
+const AnswerColumn kAnswerColumns[] = {
+    {{"record", Table::Align::kRight}, [](const Answer& a) { return grouped(raw(a.seq)); }, true},
+    {{"day"}, day_of, true, true},
+    {{"time"}, clock_of, true, true},
+    {{"dataset"}, [](const Answer& a) { return a.dataset; }, true},
+    {{"stream"}, [](const Answer& a) { return a.stream.empty() ? "*" : a.stream; }, true},
+    {{"field"}, [](const Answer& a) { return a.field; }, true},
+    {{"synopsis"}, [](const Answer& a) { return a.synopsis; }, true},
+    {{"query"}, [](const Answer& a) { return a.query; }},
+    {{"estimate", Table::Align::kRight}, estimate_text},
+    {{"bounds"}, bounds_text},
+    {{"n", Table::Align::kRight}, [](const Answer& a) { return grouped(a.n); }, false, true},
+};
+
+// The one text of a column where all answers agree.
+std::optional<std::string> common_text(const AnswerColumn& column,
+                                       const std::deque<Answer>& answers) {
+  if (answers.empty()) return std::nullopt;
+  std::string text = column.text(answers.front());
+  const bool same = std::all_of(answers.begin(), answers.end(),
+                                [&](const Answer& a) { return column.text(a) == text; });
+  if (!same) return std::nullopt;
+  return text;
+}
+
+}  // namespace
+
 std::string AnswerTable::render(int width) const {
-  using Align = Table::Align;
-  Table table({{"record", Align::kRight},
-               {"as of"},
-               {"dataset"},
-               {"stream"},
-               {"field"},
-               {"synopsis"},
-               {"query"},
-               {"estimate", Align::kRight},
-               {"bounds"},
-               {"n", Align::kRight}});
-  for (const Answer& a : answers_) {
-    table.add({grouped(raw(a.seq)), time_text(a.as_of), a.dataset,
-               a.stream.empty() ? "*" : a.stream, a.field, a.synopsis, a.query, estimate_text(a),
-               bounds_text(a), grouped(a.n)});
-  }
-  std::string text = table.render(width);
+  std::string text = subject();
+  Table table = rows(/*all=*/true);
+  const bool narrow = width > 0 && table.wanted_width() > static_cast<std::size_t>(width);
+  if (narrow) table = rows(/*all=*/false);
+  text += table.render(width);
   if (left_out_ != 0) {
     text += fmt::format("{} earlier answers are not shown; --answers FILE keeps all\n",
                         grouped(left_out_));
   }
   return text;
+}
+
+std::string AnswerTable::subject() const {
+  std::string text;
+  for (const AnswerColumn& column : kAnswerColumns) {
+    const std::optional<std::string> common = common_text(column, answers_);
+    if (!column.subject || !common || common->empty() || *common == "-") continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", column.column.title, *common);
+  }
+  return text.empty() ? text : without_control(text) + ":\n";
+}
+
+Table AnswerTable::rows(bool all) const {
+  std::vector<AnswerColumn> columns;
+  std::vector<Table::Column> titles;
+  for (const AnswerColumn& column : kAnswerColumns) {
+    const std::optional<std::string> common = common_text(column, answers_);
+    if (common && (column.subject || common->empty())) continue;
+    if (column.dispensable && !all) continue;
+    columns.push_back(column);
+    titles.push_back(column.column);
+  }
+  Table table(std::move(titles));
+  for (const Answer& answer : answers_) {
+    std::vector<std::string> cells;
+    for (const AnswerColumn& column : columns) cells.push_back(column.text(answer));
+    table.add(std::move(cells));
+  }
+  return table;
 }
 
 }  // namespace weir::replay

@@ -32,15 +32,20 @@ std::string conservation_line(const Summary& summary);
 // Several lines, each with its newline.
 std::string readable_summary(const Summary& summary, const ReportContext& context);
 
-// Collects answers that give an estimate; the last `kRows` are kept.
+// Collects answers that give an estimate; the last `kRows` are kept. What all of them have in
+// common (dataset, field, …) is said once, above the table.
 class AnswerTable {
  public:
   static constexpr std::size_t kRows = 200;
   void add(const Answer& answer);
   bool empty() const { return answers_.empty(); }
+  // For a terminal of so many columns; a narrow one does without `n` and the time of the cut.
   std::string render(int width) const;
 
  private:
+  std::string subject() const;
+  Table rows(bool all) const;
+
   std::deque<Answer> answers_;
   std::uint64_t left_out_ = 0;
 };

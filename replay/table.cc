@@ -28,14 +28,28 @@ std::string cut_to(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, at)) + "…";
 }
 
+std::string without_control(const std::string& text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    const bool c1 = byte == 0xC2 && next >= 0x80 && next < 0xA0;  // U+0080 to U+009F
+    shown += byte < 0x20 || byte == 0x7f || c1 ? ' ' : text[i];
+    if (c1) ++i;
+  }
+  return shown;
+}
+
 void Table::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
-  for (std::string& cell : cells) {
-    for (char& c : cell) {
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-    }
-  }
+  for (std::string& cell : cells) cell = without_control(cell);
   rows_.push_back(std::move(cells));
+}
+
+std::size_t Table::wanted_width() const {
+  const std::vector<std::size_t> wanted = widths(0);
+  return std::accumulate(wanted.begin(), wanted.end(), std::size_t{0}) +
+         kGap * (std::max<std::size_t>(wanted.size(), 1) - 1);
 }
 
 std::vector<std::size_t> Table::widths(int width) const {

@@ -15,6 +15,9 @@ std::size_t columns_of(std::string_view text);
 // At most `columns` columns; a text that is cut ends in "…".
 std::string cut_to(std::string_view text, std::size_t columns);
 
+// Control characters as blanks, so that a hostile stream name cannot steer the terminal.
+std::string without_control(const std::string& text);
+
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -24,10 +27,11 @@ class Table {
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // Missing cells are empty; cells beyond the columns are left out. Control characters show as
-  // blanks, so a hostile stream name cannot steer the terminal.
+  // Missing cells are empty; cells beyond the columns are left out; cells are without_control().
   void add(std::vector<std::string> cells);
   std::size_t rows() const { return rows_.size(); }
+  // Columns of a terminal that holds it uncut.
+  std::size_t wanted_width() const;
   // Lines with newlines. Wider than `width`, the widest columns are cut first; a width of 0 or less
   // means no limit.
   std::string render(int width) const;

@@ -47,7 +47,16 @@ class Validation {
   void config(const std::string& file) {
     ReplayOptions replay;
     Verdict& verdict = begin(file, "configuration");
-    if (const Status s = load_config(file, replay); !s.ok()) {
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) {
+      verdict.errors.push_back(text.status().message());
+      return;
+    }
+    if (text->find_first_not_of(" \t\r\n") == std::string::npos) {
+      verdict.errors.push_back(file + ": it is empty; `weir config show` prints a configuration");
+      return;
+    }
+    if (const Status s = parse_config(*text, file, process_environment, replay); !s.ok()) {
       verdict.errors.push_back(s.message());
       return;
     }
@@ -129,12 +138,12 @@ class Validation {
 }  // namespace
 
 Command add_validate(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "validate",
-      "check configuration, mapping and requests files; opens no socket, reads no data");
+  CLI::App* app =
+      program.add_subcommand("validate", "check configuration, mapping and requests files");
   app->footer(
-      "Prints a line for each good file, and each error with where it stands and what would be\n"
-      "right. Exit status: 0 if all are good, else 78. Examples:\n"
+      "Opens no socket, reads no data. Prints a line for each good file, and each error\n"
+      "with where it stands and what would be right. Exit status: 0 if all are good,\n"
+      "else 78. Examples:\n"
       "  weir validate --config run.toml\n"
       "  weir validate --mapping taxi.toml --requests builds.json --requests queries.json");
   auto options = std::make_shared<ValidateOptions>();

@@ -73,6 +73,7 @@ TEST(PacedSource, A28NeverAddsDelaysUp) {
   EXPECT_NEAR(schedule->report().seconds, 9.999, 0.01);
   EXPECT_LT(schedule->report().worst_lateness, 0.003);
   EXPECT_NEAR(schedule->report().achieved_rate(), 1000, 1.5);
+  EXPECT_DOUBLE_EQ(schedule->report().offered_rate(), 1000);
 }
 
 TEST(PacedSource, FollowsEventTimeAtAMultipleOfIt) {
@@ -84,8 +85,26 @@ TEST(PacedSource, FollowsEventTimeAtAMultipleOfIt) {
   EXPECT_EQ(take(*source), "");
   time.now += 10'000'000;
   EXPECT_EQ(take(*source), "1060\n1030\n");  // the late one at once
-  time.now += 2'000'000'000;
+  time.now += 2'500'000'000;
   EXPECT_EQ(take(*source), "1180\n");
+  const PaceReport report = schedule->report();
+  EXPECT_DOUBLE_EQ(report.offered_rate(), 1);  // three after the first, over 180 s / 60
+  EXPECT_DOUBLE_EQ(report.achieved_rate(), 3 / 3.5);
+  EXPECT_DOUBLE_EQ(report.worst_lateness, 0.5);
+  EXPECT_EQ(pace_line(schedule->speed(), report),
+            "60x: 1 records/s offered, 0.8571 achieved, at most 500 ms late");
+  EXPECT_THAT(pace_json(schedule->speed(), report),
+              testing::StartsWith(R"({"speed":"60x","offered_per_second":1,)"));
+}
+
+TEST(PaceReport, GivesNoRateOfOneRecord) {
+  TestClock time;
+  PaceSchedule schedule(Speed{.factor = 1}, time.clock());
+  EXPECT_EQ(schedule.report().achieved_rate(), 0);
+  (void)schedule.wait_for(Time{0});
+  schedule.released();
+  EXPECT_EQ(schedule.report().offered_rate(), 0);
+  EXPECT_EQ(schedule.report().achieved_rate(), 0);
 }
 
 TEST(PacedSource, NapsTheLastBitSoThatRecordsAreOnTime) {

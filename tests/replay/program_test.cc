@@ -37,6 +37,9 @@ TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
     const Finished ran = run_weir(command);
     EXPECT_EQ(ran.status, 0);
     EXPECT_THAT(ran.out, HasSubstr("Example"));
+    std::string usage = "Usage: weir ";
+    for (std::size_t i = 0; i + 1 < command.size(); ++i) usage += command[i] + " ";
+    EXPECT_THAT(ran.out, HasSubstr(usage));
     EXPECT_EQ(ran.err, "");
     EXPECT_EQ(run_weir(through_help).out, ran.out);
   }
@@ -70,6 +73,24 @@ TEST(Program, RefusesWrongOptionsWithWhatWouldBeRight) {
   expect_error({"convert", "--merge", "name", "x"}, 2, "expected time");
   expect_error({"topology", "--synthetic", "nonsense"}, 2, "--synthetic");
   expect_error({"completion", "tcsh"}, 2, "expected bash, zsh or fish");
+}
+
+TEST(Program, SaysWhenStandardOutputIsFull) {
+  if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full: a full disk is NOT tested";
+  for (const std::string command :
+       {"help", "--help", "replay --help", "version", "topology", "config show", "completion bash",
+        "generate stocks", "generate sensors --records 10"}) {
+    const std::string line =
+        std::string(WEIR_PROGRAM) + " " + command + " 2>&1 >/dev/full; echo \"exit $?\"";
+    FILE* shell = popen(line.c_str(), "r");
+    ASSERT_NE(shell, nullptr);
+    char text[512] = {};
+    const std::size_t size = fread(text, 1, sizeof text - 1, shell);
+    pclose(shell);
+    EXPECT_THAT(std::string(text, size),
+                MatchesRegex("weir: .*standard output.*No space left on device.*\nexit 1\n"))
+        << command;
+  }
 }
 
 TEST(Program, WithoutACommandShowsHelpAsAMistake) {
@@ -212,8 +233,11 @@ TEST(Validate, NeverSaysOkForWhatIsWrong) {
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, HasSubstr(wrong));
     EXPECT_EQ(lines_of(ran.err), 1) << ran.err;
-    EXPECT_EQ(run_weir({"validate", kind, scratch.write("empty", "")}).status,
-              std::string(kind) == "--config" ? 0 : 78);
+    for (const char* blank : {"", "\n \n"}) {
+      const Finished empty = run_weir({"validate", kind, scratch.write("empty", blank)});
+      EXPECT_EQ(empty.status, 78) << kind;
+      EXPECT_EQ(empty.out, "");
+    }
     EXPECT_EQ(run_weir({"validate", kind, scratch.at("missing")}).status, 78);
   }
   expect_error({"validate"}, 2, "validate needs");

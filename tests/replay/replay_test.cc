@@ -210,8 +210,10 @@ TEST_F(Replay, EndsWithTheSummarySoFarOnCtrlCInAPacedRun) {
 }
 
 TEST_F(Replay, EndsCleanlyWhenTheReaderOfAnswersGoesAway) {
+  std::string late = kQuery;
+  late.insert(late.size() - 1, R"(,"at":{"record":1000000})");  // never reached
   const std::string continuous =
-      scratch_.write("c.json", std::string(kBuild) + "\n" + kContinuous + "\n");
+      scratch_.write("c.json", std::string(kBuild) + "\n" + kContinuous + "\n" + late + "\n");
   Subprocess process({"replay", "--requests", continuous, "--emit", "1 records", "-"});
   process.send(saams_records(1000));
   std::string line;

@@ -62,6 +62,13 @@ TEST(Report, SaysThatAStoppedRunWasStoppedAndWhichBuildsSawNothing) {
   EXPECT_THAT(text, HasSubstr("1 build saw no tuple: D/S/price CountMin"));
 }
 
+TEST(Report, AsksWhetherTheLayoutIsRightWhenNoRecordFitsIt) {
+  Summary s = summary();
+  EXPECT_THAT(readable_summary(s, {}), Not(HasSubstr("layout right")));
+  s.tuples = s.applied = s.unrouted = 0;
+  EXPECT_THAT(readable_summary(s, {}), HasSubstr("no record could be read as saams"));
+}
+
 Answer answer(std::string estimate) {
   Answer a;
   a.kind = Answer::Kind::kAdHoc;
@@ -85,7 +92,56 @@ TEST(AnswerTable, ShowsEstimateAndBounds) {
   table.add(a);
   const std::string text = table.render(0);
   EXPECT_THAT(text, HasSubstr("estimate"));
-  EXPECT_THAT(text, HasSubstr("  12  [10, 12] at 99 %  1,000\n"));
+  EXPECT_THAT(text, HasSubstr("  12  [10, 12] 99 %  1,000\n"));
+}
+
+TEST(AnswerTable, SaysOnceWhatAllAnswersHaveInCommon) {
+  AnswerTable table;
+  Answer a = answer("12");
+  a.as_of = Time{1546421401 * kNanosPerSecond};
+  table.add(a);
+  a.field = "volume";
+  a.query.clear();
+  table.add(a);
+  EXPECT_EQ(table.render(0),
+            "record 1,000, day 2019-01-02, time 09:30:01Z, dataset Forex, stream EURTRY, synopsis "
+            "CountMin:\n"
+            "field   query   estimate      n\n"
+            "price   6.0654        12  1,000\n"
+            "volume                12  1,000\n");
+}
+
+TEST(AnswerTable, ShortensArraysForReading) {
+  const auto shown = [](const char* estimate) {
+    AnswerTable table;
+    table.add(answer(estimate));
+    const std::string text = table.render(0);
+    return text.substr(text.rfind("6.0654") + 8, text.rfind("  1,000") - text.rfind("6.0654") - 8);
+  };
+  EXPECT_EQ(shown("[]"), "      []");
+  EXPECT_EQ(shown("[true,\"a]\\\"\",1e3]"), R"([true, "a]\"", 1000])");
+  EXPECT_EQ(shown("[[0.36882140668,0],[-0.123456,1.23456e-7],[3.33333333,1],[4,4],[5,5]]"),
+            "[[0.3688,0], [-0.1235,1.235e-07], … 5]");
+}
+
+TEST(AnswerTable, DoesWithoutTheLeastColumnsWhereThereIsNoRoom) {
+  AnswerTable table;
+  for (int i = 0; i < 3; ++i) {
+    Answer a = answer("123456.78901");
+    a.stream = "S" + std::to_string(i);
+    a.synopsis = i == 0 ? "HyperLogLog" : "DFT";
+    a.as_of = Time{(1546421401 + i * 86'400) * kNanosPerSecond};
+    a.seq = RecordPosition{1'000'000u + static_cast<unsigned>(i)};
+    a.lower = 123'450;
+    a.upper = 123'460;
+    a.confidence = 0.95;
+    table.add(a);
+  }
+  EXPECT_THAT(table.render(120), HasSubstr("  1,000\n"));
+  const std::string narrow = table.render(80);
+  EXPECT_THAT(narrow, Not(HasSubstr("1,000\n")));
+  EXPECT_THAT(narrow, Not(HasSubstr("…")));
+  EXPECT_THAT(narrow, HasSubstr("1,000,002  S2      DFT          6.0654  123456.8"));
 }
 
 TEST(AnswerTable, ShowsWhyAnEstimateIsUndefined) {

@@ -50,7 +50,10 @@ TEST(Table, CountsCodePointsNotBytes) {
 TEST(Table, LetsNoControlCharacterReachTheTerminal) {
   Table table({{"name"}});
   table.add({"a\x1b[2Jb\nc"});
-  EXPECT_EQ(table.render(0), "name\na [2Jb c\n");
+  table.add(
+      {"a\xC2\x9B"
+       "2Jb\xC2\xA0"});  // CSI as one code point; a blank that is none
+  EXPECT_EQ(table.render(0), "name\na [2Jb c\na 2Jb\xC2\xA0\n");
 }
 
 }  // namespace

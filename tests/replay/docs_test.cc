@@ -1,0 +1,65 @@
+// The commands that docs/cli.md shows are run as they stand there, in its order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/replay/subprocess.h"
+
+namespace weir::replay {
+namespace {
+
+std::filesystem::path root() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
+
+// The lines of the ```sh blocks of a file.
+std::string commands_of(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  std::string commands;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```sh";
+    } else if (inside) {
+      commands += line + "\n";
+    }
+  }
+  return commands;
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+TEST(Docs, CommandsOfTheCliPageRun) {
+  if (access("/bin/bash", X_OK) != 0) GTEST_SKIP() << "no bash here: docs/cli.md is NOT checked";
+  std::string commands = commands_of(root() / "docs/cli.md");
+  ASSERT_GT(std::count(commands.begin(), commands.end(), '\n'), 10);
+  replace_all(commands, "1000000", "200000");  // as good, and sooner done
+  const Scratch scratch;
+  const std::string tick = "01/02/2019,00:00:01,6.0654,1\n";
+  std::filesystem::create_directory(scratch.at("ticks"));
+  scratch.write("Forex·EURTRY·NoExpiry.txt", tick);
+  scratch.write("ticks/Forex·EURTRY·NoExpiry.txt", tick);
+  scratch.write("ticks/Forex·EURUSD·NoExpiry.txt", tick);
+  std::filesystem::create_directory_symlink(root() / "examples", scratch.at("examples"));
+  const std::string program = std::filesystem::path(WEIR_PROGRAM).parent_path();
+  const std::string script = scratch.write(
+      "run.sh", "set -eu\nPATH=" + program + ":$PATH\ncd " + scratch.at(".") + "\n" + commands);
+  FILE* shell = popen(("/bin/bash " + script + " 2>&1").c_str(), "r");
+  ASSERT_NE(shell, nullptr);
+  std::string shown;
+  char chunk[4096];
+  for (std::size_t n = 0; (n = fread(chunk, 1, sizeof chunk, shell)) > 0;) shown.append(chunk, n);
+  EXPECT_EQ(pclose(shell), 0) << shown;
+  EXPECT_THAT(shown, testing::Not(testing::HasSubstr("weir: ")));
+  EXPECT_THAT(scratch.read("eurtry.ndjson"), testing::HasSubstr(R"("streamID":"EURTRY")"));
+  EXPECT_THAT(scratch.read("all.ndjson"), testing::HasSubstr("EURUSD"));
+  EXPECT_THAT(scratch.read("summary.json"), testing::HasSubstr("\"digest\":\""));
+}
+
+}  // namespace
+}  // namespace weir::replay
