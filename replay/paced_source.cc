@@ -9,6 +9,8 @@
 #include <cstring>
 #include <thread>
 
+#include "replay/units.h"
+
 namespace weir::replay {
 namespace {
 
@@ -55,8 +57,12 @@ Result<Speed> parse_speed(std::string_view text) {
 }
 
 std::string pace_line(const Speed& speed, const PaceReport& report) {
-  return fmt::format("{}: {:.4g} records/s offered, {:.4g} achieved, at most {:.3g} ms late",
-                     speed.text(), report.offered_rate(), report.achieved_rate(),
+  const auto rate = [](double per_second) {
+    return per_second < 100 ? fmt::format("{:.3g}", per_second)
+                            : grouped(static_cast<std::uint64_t>(std::llround(per_second)));
+  };
+  return fmt::format("{}: {} records/s offered, {} achieved, at most {:.3g} ms late", speed.text(),
+                     rate(report.offered_rate()), rate(report.achieved_rate()),
                      report.worst_lateness * 1e3);
 }
 

@@ -60,7 +60,7 @@ struct PaceReport {
   }
 };
 
-// "60x: 500 records/s offered, 499.8 achieved, at most 1.2 ms late".
+// "60x: 5,000 records/s offered, 4,998 achieved, at most 1.2 ms late".
 std::string pace_line(const Speed& speed, const PaceReport& report);
 // {"speed":"60x","offered_per_second":…,"achieved_per_second":…,"worst_lateness_seconds":…}
 std::string pace_json(const Speed& speed, const PaceReport& report);

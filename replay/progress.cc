@@ -75,7 +75,9 @@ double RateMeter::seconds_left() const {
 
 std::string progress_bar(const Progress& progress, const RateMeter& meter, int width) {
   if (width <= 1) return {};
-  const auto room = static_cast<std::size_t>(width - 1);
+  // A terminal shows "^C" behind the bar, which must not wrap it.
+  constexpr int kEcho = 2, kNarrow = 20;
+  const auto room = static_cast<std::size_t>(width > kNarrow ? width - 1 - kEcho : width - 1);
   const double share = share_done(progress);
   std::string text = fmt::format("{} records  {}/s", short_count(double(progress.records)),
                                  short_count(meter.records_per_second()));

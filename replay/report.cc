@@ -174,20 +174,22 @@ std::string clock_of(const Answer& a) {
   return at == std::string::npos ? text : text.substr(at + 1);
 }
 
+constexpr int kMostDispensable = 3;
+
 struct AnswerColumn {
   Table::Column column;
   std::string (*text)(const Answer&);
   // Of what the answers are. Where all agree, it is said once, above the table.
   bool subject = false;
-  // Left out first when the terminal is narrow (the record position says the same, or less
-  // matters).
-  bool dispensable = false;
+  // In a terminal that is too narrow the columns of the highest rank go first; 0 never does. (The
+  // record position says when, too.)
+  int dispensable = 0;
 };
 
 const AnswerColumn kAnswerColumns[] = {
     {{"record", Table::Align::kRight}, [](const Answer& a) { return grouped(raw(a.seq)); }, true},
-    {{"day"}, day_of, true, true},
-    {{"time"}, clock_of, true, true},
+    {{"day"}, day_of, true, 2},
+    {{"time"}, clock_of, true, kMostDispensable},
     {{"dataset"}, [](const Answer& a) { return a.dataset; }, true},
     {{"stream"}, [](const Answer& a) { return a.stream.empty() ? "*" : a.stream; }, true},
     {{"field"}, [](const Answer& a) { return a.field; }, true},
@@ -195,7 +197,7 @@ const AnswerColumn kAnswerColumns[] = {
     {{"query"}, [](const Answer& a) { return a.query; }},
     {{"estimate", Table::Align::kRight}, estimate_text},
     {{"bounds"}, bounds_text},
-    {{"n", Table::Align::kRight}, [](const Answer& a) { return grouped(a.n); }, false, true},
+    {{"n", Table::Align::kRight}, [](const Answer& a) { return grouped(a.n); }, false, 1},
 };
 
 // The one text of a column where all answers agree.
@@ -213,9 +215,11 @@ std::optional<std::string> common_text(const AnswerColumn& column,
 
 std::string AnswerTable::render(int width) const {
   std::string text = subject();
-  Table table = rows(/*all=*/true);
-  const bool narrow = width > 0 && table.wanted_width() > static_cast<std::size_t>(width);
-  if (narrow) table = rows(/*all=*/false);
+  Table table = rows(kMostDispensable);
+  for (int rank = kMostDispensable - 1; rank >= 0; --rank) {
+    if (width <= 0 || table.wanted_width() <= static_cast<std::size_t>(width)) break;
+    table = rows(rank);
+  }
   text += table.render(width);
   if (left_out_ != 0) {
     text += fmt::format("{} earlier answers are not shown; --answers FILE keeps all\n",
@@ -234,13 +238,13 @@ std::string AnswerTable::subject() const {
   return text.empty() ? text : without_control(text) + ":\n";
 }
 
-Table AnswerTable::rows(bool all) const {
+Table AnswerTable::rows(int most_dispensable) const {
   std::vector<AnswerColumn> columns;
   std::vector<Table::Column> titles;
   for (const AnswerColumn& column : kAnswerColumns) {
     const std::optional<std::string> common = common_text(column, answers_);
     if (common && (column.subject || common->empty())) continue;
-    if (column.dispensable && !all) continue;
+    if (column.dispensable > most_dispensable) continue;
     columns.push_back(column);
     titles.push_back(column.column);
   }

@@ -39,12 +39,12 @@ class AnswerTable {
   static constexpr std::size_t kRows = 200;
   void add(const Answer& answer);
   bool empty() const { return answers_.empty(); }
-  // For a terminal of so many columns; a narrow one does without `n` and the time of the cut.
+  // For a terminal of so many columns; a narrow one does without the time of the cut and `n`.
   std::string render(int width) const;
 
  private:
   std::string subject() const;
-  Table rows(bool all) const;
+  Table rows(int most_dispensable) const;
 
   std::deque<Answer> answers_;
   std::uint64_t left_out_ = 0;

@@ -92,7 +92,7 @@ TEST(PacedSource, FollowsEventTimeAtAMultipleOfIt) {
   EXPECT_DOUBLE_EQ(report.achieved_rate(), 3 / 3.5);
   EXPECT_DOUBLE_EQ(report.worst_lateness, 0.5);
   EXPECT_EQ(pace_line(schedule->speed(), report),
-            "60x: 1 records/s offered, 0.8571 achieved, at most 500 ms late");
+            "60x: 1 records/s offered, 0.857 achieved, at most 500 ms late");
   EXPECT_THAT(pace_json(schedule->speed(), report),
               testing::StartsWith(R"({"speed":"60x","offered_per_second":1,)"));
 }

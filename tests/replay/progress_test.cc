@@ -68,7 +68,7 @@ TEST(ProgressBar, ShowsShareRateAndTimeLeft) {
   RateMeter meter;
   meter.add(at(0, 0, 0, 1000));
   meter.add(at(1, 4'500'000, 450, 1000));
-  EXPECT_EQ(progress_bar(at(1, 4'500'000, 450, 1000), meter, 54),
+  EXPECT_EQ(progress_bar(at(1, 4'500'000, 450, 1000), meter, 56),
             "[====      ]  45%  4.50 M records  4.50 M/s  ETA 0:02");
 }
 

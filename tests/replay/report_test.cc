@@ -137,8 +137,10 @@ TEST(AnswerTable, DoesWithoutTheLeastColumnsWhereThereIsNoRoom) {
     a.confidence = 0.95;
     table.add(a);
   }
-  EXPECT_THAT(table.render(120), HasSubstr("  1,000\n"));
-  const std::string narrow = table.render(80);
+  EXPECT_THAT(table.render(120), HasSubstr("2019-01-03"));
+  EXPECT_THAT(table.render(80), Not(HasSubstr("2019-01-03")));
+  EXPECT_THAT(table.render(80), HasSubstr("  1,000\n"));
+  const std::string narrow = table.render(75);
   EXPECT_THAT(narrow, Not(HasSubstr("1,000\n")));
   EXPECT_THAT(narrow, Not(HasSubstr("…")));
   EXPECT_THAT(narrow, HasSubstr("1,000,002  S2      DFT          6.0654  123456.8"));
