@@ -39,7 +39,7 @@ void CutCursor::add(const Scheduled& scheduled, Cut& now) {
   const Position at = scheduled.request->position();
   switch (at.kind) {
     case Position::Kind::kStart:
-      now.requests.push_back(scheduled);
+      (base_ > 0 ? now.unreached : now.requests).push_back(scheduled);
       break;
     case Position::Kind::kRecord:
       if (raw(at.record) < base_) {

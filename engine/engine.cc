@@ -19,7 +19,6 @@ namespace weir {
 namespace {
 
 using engine::Op;
-using engine::Position;
 using engine::Request;
 using engine::Scheduled;
 
@@ -28,27 +27,44 @@ constexpr std::size_t kPushedBlocks = 8;
 
 // A continuous query without a position comes right after the build it asks, if that has one.
 void place_with_build(std::vector<Request>& requests) {
-  std::map<std::string, std::optional<Position>> builds;
-  for (const Request& request : requests) {
-    if (request.op == Op::kBuild && request.error.empty()) {
-      builds.try_emplace(engine::identity_of(request), request.at);
+  std::map<std::string, std::size_t> builds;  // the first of each synopsis
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i].op == Op::kBuild && requests[i].error.empty()) {
+      builds.try_emplace(engine::identity_of(requests[i]), i);
     }
   }
-  std::vector<Request> placed;
-  std::vector<Request> with_build;
-  for (Request& request : requests) {
+  std::vector<std::pair<std::size_t, std::size_t>> order;  // behind which, and which
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Request& request = requests[i];
     const bool follows = request.op == Op::kQuery && request.continuous && !request.at.has_value();
     const auto build = follows ? builds.find(engine::identity_of(request)) : builds.end();
-    if (build != builds.end() && build->second.has_value()) {
-      request.at = build->second;
-      with_build.push_back(std::move(request));
+    if (build == builds.end() || !requests[build->second].at.has_value()) {
+      order.emplace_back(i, 0);
     } else {
-      placed.push_back(std::move(request));
+      request.at = requests[build->second].at;
+      order.emplace_back(build->second, i + 1);
     }
   }
-  std::move(with_build.begin(), with_build.end(), std::back_inserter(placed));
+  std::sort(order.begin(), order.end());
+  std::vector<Request> placed;
+  placed.reserve(requests.size());
+  for (const auto& [behind, query] : order) {
+    placed.push_back(std::move(requests[query == 0 ? behind : query - 1]));
+  }
   requests = std::move(placed);
 }
+
+// What the run reads of what a host pushes. The run lets go of its sources at their end; a push may
+// still come then.
+class PushedInput final : public Source {
+ public:
+  explicit PushedInput(std::shared_ptr<engine::PushSource> pushed) : pushed_(std::move(pushed)) {}
+  ReadResult read(std::span<char> into) override { return pushed_->read(into); }
+  const std::string& name() const override { return pushed_->name(); }
+
+ private:
+  std::shared_ptr<engine::PushSource> pushed_;
+};
 
 }  // namespace
 
@@ -59,9 +75,9 @@ struct Engine::Impl {
   core::KeyTable keys;
   engine::Names names{keys};
   engine::Collector collector;
-  std::shared_ptr<const core::Routes> routes;
+  std::shared_ptr<core::Routes> routes;  // what a run has been given is never changed again
   std::vector<std::unique_ptr<Source>> sources;
-  engine::PushSource* pushed = nullptr;  // owned by the run's sources
+  std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
   std::atomic<bool> interrupted{false};
   std::atomic<engine::Run*> running{nullptr};
 
@@ -97,7 +113,8 @@ void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Rou
   const unsigned parts = engine::part_count(request, *type);
   if (parts <= 1) return;
   if (grown == nullptr) {
-    grown = std::make_shared<core::Routes>(*routes);
+    // Before the start nobody else reads them yet.
+    grown = run == nullptr ? routes : std::make_shared<core::Routes>(*routes);
     ++grown->version;
   }
   const StreamId stream = keys.find_or_add(keys.dataset(request.dataset), request.stream);
@@ -185,9 +202,8 @@ Status Engine::start() {
   parts.intake.empty_is_error = !impl_->sources.empty();
   if (!impl_->sources.empty()) parts.intake.layout = impl_->layout;
   if (impl_->sources.empty()) {
-    auto pushed = std::make_unique<engine::PushSource>(kPushedBlocks * impl_->config.block_size);
-    impl_->pushed = pushed.get();
-    impl_->sources.push_back(std::move(pushed));
+    impl_->pushed = std::make_shared<engine::PushSource>(kPushedBlocks * impl_->config.block_size);
+    impl_->sources.push_back(std::make_unique<PushedInput>(impl_->pushed));
   }
   parts.config = impl_->config;
   parts.placement = impl_->placement;
@@ -195,7 +211,9 @@ Status Engine::start() {
   parts.sources = std::move(impl_->sources);
   parts.requests = std::move(impl_->start);
   impl_->run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
-  impl_->running.store(impl_->run.get(), std::memory_order_release);
+  // Both here and in interrupt() the store comes before the load, in one total order: at least one
+  // of the two sees the other.
+  impl_->running.store(impl_->run.get());
   if (impl_->interrupted.load()) impl_->run->intake().interrupt();
   return {};
 }
@@ -262,7 +280,7 @@ Result<Summary> Engine::finish() {
 void Engine::interrupt() noexcept {
   // Only atomics: this may run in a signal handler.
   impl_->interrupted.store(true);
-  engine::Run* run = impl_->running.load(std::memory_order_acquire);
+  engine::Run* run = impl_->running.load();
   if (run != nullptr) run->intake().interrupt();
 }
 

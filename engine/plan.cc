@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include "core/check.h"
 #include "engine/json_text.h"
@@ -13,6 +14,13 @@ std::string place_of(const Request& request) {
   std::string place = request.dataset + "/";
   place += request.stream.empty() ? "*" : request.stream;
   return place + "/" + request.field;
+}
+
+// What the identities of all synopses on one stream begin with, and no other. Lengths keep names
+// that hold the separator apart.
+std::string stream_prefix(const Request& request) {
+  return std::to_string(request.dataset.size()) + ":" + request.dataset +
+         std::to_string(request.stream.size()) + ":" + request.stream;
 }
 
 Answer answer_to(const Request& request, Answer::Kind kind) {
@@ -33,10 +41,7 @@ Answer answer_to(const Request& request, Answer::Kind kind) {
 }  // namespace
 
 std::string identity_of(const Request& request) {
-  // Lengths keep names that hold the separator apart.
-  return std::to_string(request.dataset.size()) + ":" + request.dataset +
-         std::to_string(request.stream.size()) + ":" + request.stream +
-         std::to_string(request.synopsis_id) + ":" + request.field;
+  return stream_prefix(request) + std::to_string(request.synopsis_id) + ":" + request.field;
 }
 
 unsigned part_count(const Request& request, const synopses::SynopsisType& type) {
@@ -63,6 +68,7 @@ std::shared_ptr<const core::FieldSet> Names::fields() const {
 struct PlanLog::Making {
   std::shared_ptr<Crossing> crossing = std::make_shared<Crossing>();
   bool changed = false;
+  std::unordered_set<const Build*> removed;
 
   std::uint32_t add(Answer answer, std::uint32_t contributors = 0) {
     crossing->answers.push_back(std::move(answer));
@@ -129,6 +135,11 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
       making.fail(request,
                   "its position has passed: the cut is at record " + std::to_string(raw(cut.seq)));
     }
+  }
+  // Once for all deletes of the cut: nothing asks for standing queries before the next emission.
+  if (!making.removed.empty()) {
+    std::erase_if(continuous_,
+                  [&](const Continuous& c) { return making.removed.contains(c.build.get()); });
   }
   if (making.changed) {
     plan_ = std::make_shared<Plan>(
@@ -217,7 +228,7 @@ void PlanLog::remove(const std::shared_ptr<const Request>& request, Making& maki
   if (standing == builds_.end()) return making.fail(*request, standing_near(*request));
   const std::shared_ptr<const Build> gone = standing->second;
   builds_.erase(standing);
-  std::erase_if(continuous_, [&](const Continuous& c) { return c.build == gone; });
+  making.removed.insert(gone.get());  // the action keeps it alive, so its address is its own
   making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
   making.changed = true;
   making.acknowledge(*request);
@@ -280,17 +291,18 @@ std::string PlanLog::standing_near(const Request& request) const {
   const auto* type = synopses::find_type(request.synopsis_id);
   std::string message = std::string("no ") + (type != nullptr ? type->name : "synopsis") +
                         " stands on " + place_of(request) + " at this position; build it first";
-  std::set<std::string> others;
-  for (const auto& [identity, build] : builds_) {
-    if (build->request->dataset == request.dataset && build->request->stream == request.stream) {
-      others.insert(std::string(build->type->name) + " on " + build->request->field);
-    }
+  constexpr std::size_t kShown = 10;
+  const std::string prefix = stream_prefix(request);
+  std::string others;
+  std::size_t shown = 0;
+  for (auto at = builds_.lower_bound(prefix);
+       at != builds_.end() && at->first.starts_with(prefix) && shown <= kShown; ++at, ++shown) {
+    if (!others.empty()) others += ", ";
+    others += shown == kShown
+                  ? std::string("…")
+                  : std::string(at->second->type->name) + " on " + at->second->request->field;
   }
-  if (!others.empty()) {
-    message += " (this stream has";
-    for (const std::string& other : others) message += " " + other + ",";
-    message.back() = ')';
-  }
+  if (!others.empty()) message += " (this stream has " + others + ")";
   return message;
 }
 

@@ -126,7 +126,8 @@ class PlanLog {
   std::deque<Pending> pending_;
   std::shared_ptr<const Plan> plan_ = std::make_shared<Plan>();
   std::uint64_t next_build_ = 0;
-  std::unordered_map<std::string, std::shared_ptr<const Build>> builds_;  // by identity
+  // By identity, ordered: what stands on one stream stands side by side.
+  std::map<std::string, std::shared_ptr<const Build>> builds_;
   struct Continuous {
     std::shared_ptr<const Request> request;
     std::shared_ptr<const Build> build;

@@ -28,7 +28,8 @@ Push PushSource::push(std::string&& chunk) {
     waiting_.fetch_sub(bytes);
     return Push::kClosed;
   }
-  chunks_.enqueue(std::move(chunk));
+  const std::scoped_lock lock(order_);
+  chunks_.enqueue(token_, std::move(chunk));
   return Push::kAccepted;
 }
 

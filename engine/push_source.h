@@ -1,13 +1,14 @@
 // PushSource: a source whose bytes come from the host, chunk by chunk, with a bound on what waits.
 //
-// Thread safety: thread-safe for push and close; read as every Source. Chunks of one pushing thread
-// keep their order.
+// Thread safety: thread-safe for push and close; read as every Source. A push that ends before
+// another begins is read first, whichever threads they come from: a chunk may end inside a record.
 #pragma once
 
 #include <concurrentqueue/concurrentqueue.h>
 
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,9 @@ class PushSource final : public Source {
   std::size_t max_waiting_;
   std::string name_ = "pushed";
   moodycamel::ConcurrentQueue<std::string> chunks_;
+  // All chunks go in through one token, under order_: the queue keeps order by producer alone.
+  std::mutex order_;
+  moodycamel::ProducerToken token_{chunks_};
   core::Pool<std::string> spent_{64};  // their memory, for the next pushes
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> closed_{false};

@@ -32,7 +32,8 @@ std::size_t ring_entries(const Config& config, const core::Placement& placement)
 // The worker writes its batches once before anybody fills them, so that their pages come to lie in
 // the memory of its own NUMA group.
 void touch_batches(Ring& ring, std::uint32_t worker, std::size_t block_size) {
-  const std::size_t tuples = block_size / 64;
+  // Its share of a block, so that all workers together touch no more than the blocks in flight.
+  const std::size_t tuples = std::max<std::size_t>(1, block_size / 64 / ring.consumers());
   for (std::uint64_t seq = 0; seq < ring.size(); ++seq) {
     core::Batch& batch = ring.at(Seq{seq}).batches[worker];
     batch.tuple.reserve(tuples);

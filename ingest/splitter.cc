@@ -360,6 +360,9 @@ Splitter::Outcome Splitter::next(core::Block& block) {
   while (impl.current < impl.inputs.size()) {
     Input& input = impl.inputs[impl.current];
     const Outcome outcome = impl.next_of(input, block);
+    // What has come of a record that is not whole yet waits in the carry, not here: the caller may
+    // have other use for the entry.
+    if (outcome == Outcome::kIdle) block.bytes.clear();
     if (outcome != Outcome::kEnd) return outcome;
     impl.explain_rest(input, block.bytes.size());
     impl.finish(input);

@@ -52,6 +52,7 @@ class Splitter {
   void set_framing(Framing framing, bool header = false);
 
   // Fills `block` with the next run of whole records. kBlock: it has bytes or skipped records.
+  // kIdle: it has neither; a record that has come in part is kept for the next call.
   // kError: error() says what the source said; next() then goes on with the source after it.
   // A block of a seekable source may come without its bytes: load() it before it is parsed.
   Outcome next(core::Block& block);

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/support/memory_source.h"
 #include "tests/support/observed_run.h"
 
@@ -191,6 +193,43 @@ TEST(Engine, TakesTuplesFromTheHostAndRequestsWhileItRuns) {
   EXPECT_EQ(answer.kind, Answer::Kind::kAdHoc) << answer.reason;
   EXPECT_FALSE(engine->poll(answer));
   EXPECT_EQ(engine->push("late\n"), Push::kClosed);
+}
+
+// A request that finds half a record in the input must not take that for one.
+TEST(Engine, KeepsARecordWholeWhenARequestComesInItsMiddle) {
+  Config config;
+  config.layout = "saams";
+  config.threads = 1;
+  auto engine = Engine::create(config);
+  ASSERT_TRUE(engine.ok()) << engine.status().message();
+  ASSERT_TRUE(engine->request(kBuild).ok());
+  ASSERT_TRUE(engine->start().ok());
+  const std::string line = record(1, "A", 1.5);
+  for (int i = 0; i < 50; ++i) {
+    // All but its newline, which would be taken for a record of its own, too.
+    ASSERT_EQ(engine->push(line.substr(0, line.size() - 1)), Push::kAccepted);
+    ASSERT_TRUE(engine->request(R"({"op":"list"})").ok());
+    for (Answer answer; !engine->poll(answer) || answer.estimate.empty();) {
+      std::this_thread::yield();
+    }
+    ASSERT_EQ(engine->push("\n"), Push::kAccepted);
+  }
+  const auto summary = engine->finish();
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(summary->records, 50u);
+  EXPECT_EQ(summary->applied, 50u);
+}
+
+TEST(Engine, PutsAContinuousQueryWithoutAPositionRightBehindItsBuild) {
+  std::string build = kBuild;
+  build.replace(build.find("}}"), 2, R"(},"at":{"record":3}})");
+  const std::string gone =
+      R"({"op":"delete","synopsis":"HyperLogLog","dataset":"D","stream":"A","field":"price","at":{"record":3}})"
+      "\n";
+  const auto answers = answers_of(build + gone + kQuery + R"(,"continuous":true})", ten_records());
+  ASSERT_EQ(answers.size(), 2u);  // the query came before the delete
+  EXPECT_EQ(answers[0].kind, Answer::Kind::kAck);
+  EXPECT_EQ(answers[1].kind, Answer::Kind::kAck);
 }
 
 TEST(Engine, StopsWhereItStandsWhenInterrupted) {

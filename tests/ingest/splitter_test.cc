@@ -437,6 +437,18 @@ TEST(Splitter, AnIdleSourceDelaysNoWholeRecord) {
   EXPECT_EQ(std::string(block.bytes.data(), block.bytes.size()), "one\n");
 }
 
+TEST(Splitter, LeavesNothingInABlockWhenItAnswersIdle) {
+  std::vector<std::unique_ptr<Source>> sources;
+  sources.push_back(trickle("one\n", [n = 0]() mutable { return n++ == 0 ? 2u : n % 2; }));
+  Splitter splitter(std::move(sources), {});
+  core::Block block;
+  while (splitter.next(block) == Outcome::kIdle) {
+    ASSERT_TRUE(block.bytes.empty());
+    ASSERT_TRUE(block.skipped.empty());
+  }
+  EXPECT_EQ(std::string(block.bytes.data(), block.bytes.size()), "one\n");
+}
+
 TEST(Splitter, ReportsPositionAndTotalInStoredBytes) {
   std::vector<std::unique_ptr<Source>> sources;
   sources.push_back(trickle("one\n", pieces_of(100)));

@@ -1,0 +1,215 @@
+// RandomScenario: the input and the requests of one run, made up from a seed: ties at one position,
+// builds that clash, deletes and builds anew, fields of every kind, rejects, blank lines, late
+// times. Records are known as structures first and printed then, so nobody has to decode them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/engine_model.h"
+
+namespace weir::tests {
+
+class RandomScenario {
+ public:
+  // With `all_tuples` there is no blank line, no reject, and some times are missing: what a host
+  // can push as tuples.
+  RandomScenario(std::uint64_t seed, std::size_t records, bool all_tuples = false)
+      : random_(seed), all_tuples_(all_tuples), jump_(1 + pick(40)), in_ms_(pick(4) == 0) {
+    for (std::size_t i = 0; i < records; ++i) records_.push_back(record());
+    for (std::size_t i = 0; i < 4; ++i) places_.push_back(pick(records + 20));
+    const std::size_t asked = 1 + pick(40);
+    for (std::size_t i = 0; i < asked; ++i) requests_ += request(i) + "\n";
+    if (pick(2) == 0) {
+      emit_ = {0, 1 + pick(records / 3 + 1)};
+    } else {
+      emit_ = {static_cast<std::int64_t>(1 + pick(300)) * kNanosPerSecond / 2, 0};
+    }
+  }
+
+  const std::vector<ModelRecord>& records() const { return records_; }
+  const std::string& requests() const { return requests_; }
+  Period emit() const { return emit_; }
+  std::string lines() const {
+    std::string lines;
+    for (const ModelRecord& record : records_) lines += record.text + "\n";
+    return lines;
+  }
+  std::uint64_t pick(std::uint64_t n) { return random_() % n; }
+
+ private:
+  static constexpr std::int64_t kStart = 1546387200;  // 2019-01-02T00:00:00Z
+
+  std::string dataset() { return pick(4) == 0 ? "E" : "D"; }
+  std::string stream(std::uint64_t n) { return "S" + std::to_string(std::min(pick(n), pick(n))); }
+  std::string field() { return std::array{"price", "volume", "note", "nothing"}[skewed(4)]; }
+  std::uint64_t skewed(std::uint64_t n) { return std::min(pick(n), pick(n)); }
+
+  // A value as a tuple holds it and as JSON writes it.
+  std::pair<ModelValue, std::string> value() {
+    switch (pick(8)) {
+      case 0:
+        return {std::string("n/a"), R"("n/a")"};
+      case 1: {
+        std::string word = "text " + std::to_string(pick(5));
+        return {word, "\"" + word + "\""};
+      }
+      case 2:
+        return {std::uint64_t{18446744073709551615u - pick(3)}, {}};
+      case 3:
+        return {std::int64_t{-9007199254740993 - static_cast<std::int64_t>(pick(3))}, {}};
+      case 4:
+        return {-0.0, std::array{"-0", "0", "0.0", "-0e5"}[pick(4)]};
+      case 5:
+        return {6.0, std::array{"6", "6.0", "0.6e1", "60E-1"}[pick(4)]};
+      case 6:
+        return {static_cast<std::int64_t>(pick(30)), {}};
+      default:
+        return {static_cast<double>(pick(4000)) / 8, {}};
+    }
+  }
+  static std::string written(const ModelValue& value) {
+    if (const auto* real = std::get_if<double>(&value)) return synopses::json_number(*real);
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
+    return std::to_string(std::get<std::uint64_t>(value));
+  }
+
+  ModelRecord record() {
+    ModelTuple tuple{dataset(), stream(6), {}, {}};
+    clock_ += pick(3) == 0 ? static_cast<std::int64_t>(pick(jump_)) * 500 : 0;
+    std::int64_t ms = clock_ - (pick(10) == 0 ? static_cast<std::int64_t>(pick(90'000)) : 0);
+    if (!in_ms_) ms = ms / 1000 * 1000;
+    tuple.time.ns = (kStart + 200) * kNanosPerSecond + ms * 1'000'000;
+    std::string text =
+        fmt::format(R"({{"streamID":"{}","dataSetKey":"{}",)", tuple.stream, tuple.dataset);
+    const std::int64_t second = ms / 1000 + 200;
+    if (in_ms_) {
+      text += fmt::format(R"("timestamp":{})", tuple.time.ns / 1'000'000);
+    } else {
+      text += fmt::format(R"("date":"01/{:02}/2019","time":"{:02}:{:02}:{:02}")",
+                          2 + second / 86400, second / 3600 % 24, second / 60 % 60, second % 60);
+    }
+    for (const char* name : {"price", "volume", "note"}) {
+      if (pick(6) == 0) continue;
+      auto [given, shown] =
+          pick(3) != 0 ? std::pair<ModelValue, std::string>{pick(400) / 4.0, {}} : value();
+      if (shown.empty()) shown = written(given);
+      text += fmt::format(R"(,"{}":{})", name, shown);
+      if (pick(30) == 0) text += fmt::format(R"(,"{}":7)", name);  // the first counts
+      tuple.fields[name] = std::move(given);
+    }
+    if (pick(20) == 0) text += R"(,"other":[1,{"a":null}],"flag":true)";
+    text += "}";
+    if (!all_tuples_ && pick(12) == 0) return spoilt(text);
+    if (all_tuples_ && pick(8) == 0) tuple.time = kNoTime;
+    return {std::move(tuple), {}, std::move(text)};
+  }
+  ModelRecord spoilt(std::string text) {
+    switch (pick(5)) {
+      case 0:
+        return {{}, {}, pick(2) == 0 ? "" : " \t"};
+      case 1:
+        return {{}, "json", text.substr(0, text.size() - 1)};
+      case 2:
+        return {{}, "missing", R"({"streamID":"S1","price":1})"};
+      case 3:
+        return {{}, "type", R"({"streamID":1,"dataSetKey":"D","timestamp":1546387200000})"};
+      default:
+        return {{}, "number", text.insert(text.size() - 1, R"(,"price2":1e999)")};
+    }
+  }
+
+  std::string at() {
+    switch (pick(9)) {
+      case 0:
+        return R"(,"at":{"start":true})";
+      case 1:
+        return R"(,"at":{"end":true})";
+      case 2:
+      case 3:  // several at one place
+        return fmt::format(R"(,"at":{{"record":{}}})", places_[pick(places_.size())]);
+      case 4:
+        return fmt::format(R"(,"at":{{"record":{}}})", pick(records_.size() + 5));
+      case 5:
+      case 6:
+        return fmt::format(
+            R"(,"at":{{"time":{}}})",
+            kStart + 200 +
+                static_cast<std::int64_t>(pick(static_cast<std::uint64_t>(clock_) / 900 + 10)));
+      default:
+        return "";
+    }
+  }
+
+  std::string request(std::size_t id) {
+    const std::size_t type = pick(3);
+    const char* const name = std::array{"CountMin", "HyperLogLog", "DFT"}[type];
+    const int number = std::array{1, 2, 4}[type];
+    const std::string where = pick(3) == 0 && type != 2 ? "" : stream(7);
+    const std::string of = field();
+    std::string text = fmt::format(R"({{"requestID":{},)",
+                                   pick(2) == 0 ? fmt::format("\"r{}\"", id) : std::to_string(id));
+    if (pick(5) == 0) text += fmt::format(R"("uid":"u{}","partition":{},)", pick(3), pick(3));
+    const std::uint64_t what = id < 3 ? 0 : pick(20);
+    if (what == 19) return text + R"("op":"list")" + at() + "}";
+    if (what == 18)
+      return text + R"("op":"save","synopsis":"DFT","dataset":"D","path":"a")" + at() + "}";
+    const bool named = pick(2) == 0;
+    text += named ? fmt::format(R"("synopsis":"{}","dataset":"{}","stream":"{}","field":"{}")",
+                                name, dataset(), where, of)
+                  : fmt::format(R"("synopsisID":{},"dataSetKey":"{}","streamID":"{}")", number,
+                                dataset(), where);
+    text += at();
+    if (what < 8) {
+      // Mostly the same parameters, so that builds meet; some are refused.
+      const std::size_t other = pick(8) == 0 ? 1 + pick(2) : 0;
+      const std::array<std::array<const char*, 3>, 3> params = {{
+          {R"("epsilon":0.05,"confidence":0.9,"seed":3)",
+           R"("epsilon":0.01,"confidence":0.9,"seed":3)",
+           R"("epsilon":2,"confidence":0.9,"seed":3)"},
+          {R"("rsd":0.1)", R"("rsd":0.05)", R"("rsd":7)"},
+          {R"("window":8,"slide":4,"coefficients":2)", R"("window":20,"slide":5,"coefficients":3)",
+           R"("window":8,"slide":4,"coefficients":4)"},
+      }};
+      const unsigned parts = std::array{1u, 1u, 1u, 2u, 3u, 5u, 8u, 256u}[skewed(8)];
+      if (named) {
+        return text + fmt::format(R"(,"op":"build","parallelism":{},"params":{{{}}}}})", parts,
+                                  params[type][other]);
+      }
+      std::string positional;
+      for (const char* c = params[type][other]; *c != 0; ++c) {
+        if (*c == ',' || *c == '.' || (*c >= '0' && *c <= '9')) positional += *c;
+      }
+      return text + fmt::format(R"(,"noOfP":{},"param":["{}","{}","Construct",{}]}})", parts, name,
+                                of, positional);
+    }
+    if (what < 11) {
+      if (named) return text + R"(,"op":"delete"})";
+      return text + fmt::format(R"(,"param":["DELETE_REQUEST","{}"]}})", of);
+    }
+    const char* const item =
+        std::array{"6", "6.0", "\"n/a\"", "18446744073709551615", "0", "[1,2]", "null"}[skewed(7)];
+    const bool continuous = pick(2) == 0;
+    if (named) {
+      return text + fmt::format(R"(,"op":"query","query":{},"continuous":{}}})", item, continuous);
+    }
+    return text + fmt::format(R"(,"param":[{},"{}","Queryable","{}"]}})", item, of,
+                              continuous ? "Continuous" : "Ad-hoc");
+  }
+
+  std::mt19937_64 random_;
+  bool all_tuples_;
+  std::uint64_t jump_;
+  bool in_ms_;
+  std::int64_t clock_ = 0;  // ms since the first record
+  std::vector<ModelRecord> records_;
+  std::vector<std::uint64_t> places_;
+  std::string requests_;
+  Period emit_;
+};
+
+}  // namespace weir::tests
