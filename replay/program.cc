@@ -22,8 +22,8 @@ constexpr const char* kExamples =
     "  weir replay --requests requests.json stocks.ndjson\n"
     "  weir validate --requests requests.json\n"
     "  weir topology\n"
-    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error,\n"
-    "2 usage, 3 records were rejected (--strict), 78 configuration, 130 and 143 signals.";
+    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error, 2 usage,\n"
+    "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.";
 
 // The innermost command that the command line named.
 CLI::App* selected(CLI::App* app) {

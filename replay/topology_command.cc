@@ -99,8 +99,7 @@ int print_topology(const TopologyOptions& options) {
 }  // namespace
 
 Command add_topology(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "topology", "which thread runs where on this machine or another, and why");
+  CLI::App* app = program.add_subcommand("topology", "which thread runs where, and why");
   app->footer(
       "Examples:\n"
       "  weir topology --threads 4\n"

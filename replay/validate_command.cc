@@ -145,7 +145,7 @@ Command add_validate(CLI::App& program) {
       "with where it stands and what would be right. Exit status: 0 if all are good,\n"
       "else 78. Examples:\n"
       "  weir validate --config run.toml\n"
-      "  weir validate --mapping taxi.toml --requests builds.json --requests queries.json");
+      "  weir validate --mapping taxi.toml --requests builds.json --requests more.json");
   auto options = std::make_shared<ValidateOptions>();
   const auto files = [app](const char* name, std::vector<std::string>& into, const char* help) {
     app->add_option(name, into, help)
@@ -154,7 +154,7 @@ Command add_validate(CLI::App& program) {
         ->allow_extra_args(false)
         ->take_all();
   };
-  files("--config", options->configs, "a configuration of `weir replay`, with what it names");
+  files("--config", options->configs, "a configuration of `weir replay` and what it names");
   files("--mapping", options->mappings, "a mapping");
   files("--requests", options->requests, "requests");
   app->add_flag("--json", options->json, "the verdicts as JSON");
