@@ -221,6 +221,8 @@ Status Engine::start() {
 engine::Run* Engine::Impl::pushable(Pushed kind) {
   engine::Run* const started = running.load(std::memory_order_acquire);
   if (started == nullptr || pushed == nullptr || interrupted.load()) return nullptr;
+  // It may have ended by itself, of records of no known layout. Nobody would make room again.
+  if (started->intake().over()) return nullptr;
   const std::scoped_lock lock(mutex);
   if (pushing == Pushed::kNothing) {
     pushing = kind;

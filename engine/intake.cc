@@ -125,6 +125,7 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   clear(entry);
   const Outcome outcome = fill(entry.block);
   ended_ = outcome == Outcome::kEnd;
+  if (ended_) over_.store(true, std::memory_order_relaxed);
   // Taken after the read, which may have waited: a request never waits for more than one block.
   entry.requests = take_requests(ended_);
   if (outcome == Outcome::kIdle && entry.requests.empty()) return Claim::kNothing;

@@ -59,6 +59,9 @@ class Intake {
   void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
+  // The end has been claimed: whatever comes now is not read. Thread-safe.
+  bool over() const { return over_.load(std::memory_order_relaxed); }
+
   // After the end: the first thing that went wrong with layout or sources.
   Status status() const;
   std::optional<ingest::Layout> detected() const;
@@ -81,6 +84,7 @@ class Intake {
   core::Parker& parker_;
   IntakeOptions options_;
   std::atomic<bool> interrupted_{false};
+  std::atomic<bool> over_{false};  // ended_, for those without the lock
 
   mutable std::mutex claim_;  // only ever try_lock'ed on the record path
   std::uint64_t next_ = 0;

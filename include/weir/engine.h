@@ -62,8 +62,10 @@ struct Tuple {
 // What became of a push. Nothing is ever lost silently.
 enum class Push {
   kAccepted,
-  kFull,     // the bound on bytes in flight is reached; nothing was taken, try again
-  kClosed,   // the engine is not running, takes the other kind, or reads sources; nothing was taken
+  kFull,  // the bound on bytes in flight is reached; nothing was taken, try again
+  // The engine is not running or at its end (finish() says why), takes the other kind, or reads
+  // sources; nothing was taken.
+  kClosed,
   kInvalid,  // a tuple holds NaN, an infinity or an over-long name; nothing was taken
 };
 

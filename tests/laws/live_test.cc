@@ -1,5 +1,5 @@
-// The engine under fire: requests, pushes, interrupts and ends from many threads at once. Whatever
-// the interleaving, nothing is lost uncounted, and every request gets exactly one answer.
+// Requests to a running engine, from several threads, while others push, interrupt and end it:
+// whatever the interleaving, each gets exactly one answer, and every record is counted.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,88 +8,15 @@
 #include <atomic>
 #include <map>
 #include <optional>
-#include <random>
 #include <thread>
 
 #include "tests/support/engine_model.h"
+#include "tests/support/live_engine.h"
 #include "tests/support/random_scenario.h"
 #include "weir/engine.h"
 
 namespace weir::tests {
 namespace {
-
-using Random = std::mt19937_64;
-
-std::string line_of(std::uint64_t i, const std::string& stream = "A") {
-  return fmt::format(R"({{"streamID":"{}","dataSetKey":"D","timestamp":{},"price":{}}})"
-                     "\n",
-                     stream, 1546387200000 + 100 * i, i % 50);
-}
-
-Config live_config(Random& random) {
-  Config config;
-  config.layout = "saams";
-  config.placement = "none";
-  config.block_size = 4096;
-  config.ring_entries = 2;
-  config.emit = {0, 1 + random() % 500};
-  if (random() % 3 == 0) {
-    config.ingest_threads = 1 + random() % 2;
-    config.shard_threads = 1 + random() % 3;
-  } else {
-    config.threads = 1 + random() % 4;
-  }
-  return config;
-}
-
-// Until it is taken; false: the engine takes no more.
-template <class What>
-bool push_all(Engine& engine, const What& what) {
-  for (;;) {
-    const Push outcome = engine.push(what);
-    if (outcome == Push::kAccepted) return true;
-    if (outcome != Push::kFull) return false;
-    std::this_thread::yield();
-  }
-}
-
-// A request with its number as requestID, and whether it is a continuous query.
-std::pair<std::string, bool> random_request(Random& random, std::size_t id) {
-  const char* const kinds[] = {"CountMin", "HyperLogLog", "DFT"};
-  const char* const params[] = {R"({"epsilon":0.05,"confidence":0.9,"seed":3})", R"({"rsd":0.1})",
-                                R"({"window":8,"slide":4,"coefficients":2})"};
-  const std::size_t kind = random() % 3;
-  const std::string fields[] = {"price", "nothing", fmt::format("f{}", id)};
-  std::string text =
-      fmt::format(R"({{"requestID":{},"synopsis":"{}","dataset":"D","field":"{}","stream":"{}")",
-                  id, kinds[kind], fields[std::min(random() % 3, random() % 3)],
-                  kind < 2 && random() % 3 == 0 ? "" : (random() % 2 == 0 ? "A" : "B"));
-  bool continuous = false;
-  const std::size_t op = random() % 6;
-  if (op < 2) {
-    text += fmt::format(R"(,"op":"build","params":{},"parallelism":{})", params[kind],
-                        random() % 3 == 0 ? 1 + random() % 6 : 1);
-  } else if (op == 2) {
-    text += R"(,"op":"delete")";
-  } else {
-    continuous = op == 5;
-    text += fmt::format(R"(,"op":"query","query":7,"continuous":{})", continuous);
-  }
-  switch (random() % 6) {
-    case 0:
-      text += fmt::format(R"(,"at":{{"record":{}}})", random() % 4000);
-      break;
-    case 1:
-      text += fmt::format(R"(,"at":{{"time":{}}})", 1546387200 + random() % 400);
-      break;
-    case 2:
-      text += random() % 2 == 0 ? R"(,"at":{"end":true})" : R"(,"at":{"start":true})";
-      break;
-    default:
-      break;
-  }
-  return {text + "}", continuous};
-}
 
 // One engine, one thread that pushes, two that ask, and perhaps an interrupt at some moment.
 void run_under_fire(std::uint64_t seed) {
@@ -112,7 +39,6 @@ void run_under_fire(std::uint64_t seed) {
   ASSERT_TRUE(engine->start().ok());
 
   std::atomic<std::uint64_t> taken{0};
-  std::atomic<bool> ending{false};
   std::thread pusher([&, seed] {
     Random own(seed + 1);
     for (std::uint64_t i = 0; i < records;) {
@@ -137,6 +63,10 @@ void run_under_fire(std::uint64_t seed) {
         const auto [text, continuous] = random_request(own, who * kAsked + i);
         asked[who][i] = {engine->request(text).ok(), continuous};
         if (own() % 2 == 0) std::this_thread::yield();
+        Answer answer;
+        EXPECT_FALSE(engine->poll(answer));  // the callback has them
+        const Progress progress = engine->progress();
+        EXPECT_LE(progress.records, records);
       }
     });
   }
@@ -256,156 +186,6 @@ TEST(LiveEngine, AnswersAsIfRequestsHadBeenPlacedWhereTheyTookEffect) {
 
 TEST(LongLiveEngine, AnswersAsIfRequestsHadBeenPlacedWhereTheyTookEffect) {
   for (std::uint64_t seed = 1000; seed < 3000 && !HasFailure(); ++seed) compare_with_placed(seed);
-}
-
-TEST(LiveEngine, LosesNothingThatSeveralThreadsPushAtOnce) {
-  for (const bool tuples : {false, true}) {
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-      Random random(seed);
-      auto engine = Engine::create(live_config(random));
-      ASSERT_TRUE(engine.ok());
-      ASSERT_TRUE(
-          engine
-              ->request(R"({"op":"build","synopsis":"CountMin","dataset":"D","field":"price",)"
-                        R"("params":{"epsilon":0.01,"confidence":0.9,"seed":1}})")
-              .ok());
-      ASSERT_TRUE(engine->start().ok());
-      constexpr std::uint64_t kThreads = 4, kEach = 1500;
-      std::vector<std::thread> pushers;
-      for (std::uint64_t who = 0; who < kThreads; ++who) {
-        pushers.emplace_back([&, who] {
-          const std::string stream = "S" + std::to_string(who);
-          for (std::uint64_t i = 0; i < kEach; ++i) {
-            if (tuples) {
-              const FieldValue price = FieldValue::of("price", static_cast<double>(i % 7));
-              const Tuple tuple{"D", stream, kNoTime, {&price, 1}};
-              push_all(*engine, std::span(&tuple, 1));
-            } else {
-              push_all(*engine, std::string_view(line_of(i, stream)));
-            }
-          }
-        });
-      }
-      for (std::thread& pusher : pushers) pusher.join();
-      const auto summary = engine->finish();
-      ASSERT_TRUE(summary.ok());
-      EXPECT_EQ(summary->records, kThreads * kEach);
-      EXPECT_EQ(summary->applied, kThreads * kEach);
-      EXPECT_EQ(summary->streams, kThreads);
-      EXPECT_TRUE(summary->conserved());
-    }
-  }
-}
-
-// A host may well push from one thread now and from another then (a strand of an executor).
-TEST(LiveEngine, KeepsTheOrderOfPushesThatComeOneAfterTheOtherFromDifferentThreads) {
-  Config config;
-  config.layout = "saams";
-  config.threads = 2;
-  auto engine = Engine::create(config);
-  ASSERT_TRUE(engine.ok());
-  ASSERT_TRUE(engine->start().ok());
-  std::string lines;
-  for (std::uint64_t i = 0; i < 2000; ++i) lines += line_of(i);
-  constexpr std::size_t kThreads = 4, kPiece = 333;  // pieces cut records in two
-  std::atomic<std::size_t> turn{0};
-  std::vector<std::thread> pushers;
-  for (std::size_t who = 0; who < kThreads; ++who) {
-    pushers.emplace_back([&, who] {
-      for (;;) {
-        const std::size_t now = turn.load();
-        if (now * kPiece >= lines.size()) return;
-        if (now % kThreads != who) {
-          std::this_thread::yield();
-          continue;
-        }
-        push_all(*engine, std::string_view(lines).substr(now * kPiece, kPiece));
-        turn.store(now + 1);
-      }
-    });
-  }
-  for (std::thread& pusher : pushers) pusher.join();
-  const auto summary = engine->finish();
-  ASSERT_TRUE(summary.ok());
-  EXPECT_EQ(summary->tuples, 2000u);
-  EXPECT_EQ(summary->rejected_total(), 0u);
-}
-
-TEST(LiveEngine, TakesNothingAfterItsEnd) {
-  for (const bool interrupted : {false, true}) {
-    Config config;
-    config.layout = "saams";
-    config.threads = 2;
-    auto engine = Engine::create(config);
-    ASSERT_TRUE(engine.ok());
-    EXPECT_EQ(engine->push(line_of(0)), Push::kClosed);
-    EXPECT_FALSE(engine->finish().ok());
-    ASSERT_TRUE(engine->start().ok());
-    EXPECT_FALSE(engine->start().ok());
-    EXPECT_TRUE(push_all(*engine, std::string_view(line_of(0))));
-    if (interrupted) engine->interrupt();
-    ASSERT_TRUE(engine->finish().ok());
-    EXPECT_EQ(engine->push(line_of(1)), Push::kClosed);
-    EXPECT_EQ(engine->push(std::string_view()), Push::kClosed);
-    EXPECT_FALSE(engine->request(R"({"op":"list"})").ok());
-    const auto again = engine->finish();
-    ASSERT_FALSE(again.ok());
-    EXPECT_NE(again.status().message().find("already"), std::string::npos);
-    engine->interrupt();
-    EXPECT_TRUE(engine->progress().done);
-  }
-}
-
-TEST(LiveEngine, EndsOnceHoweverManyThreadsEndIt) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Random random(seed);
-    auto engine = Engine::create(live_config(random));
-    ASSERT_TRUE(engine.ok());
-    ASSERT_TRUE(engine->start().ok());
-    std::atomic<std::uint64_t> taken{0}, records{0};
-    std::atomic<int> ended{0};
-    std::vector<std::thread> threads;
-    for (int who = 0; who < 3; ++who) {
-      threads.emplace_back([&] {
-        for (std::uint64_t i = 0; push_all(*engine, std::string_view(line_of(i))); ++i) ++taken;
-      });
-    }
-    for (int who = 0; who < 2; ++who) {
-      threads.emplace_back([&] {
-        while (taken.load() < seed * 10) std::this_thread::yield();
-        const auto summary = engine->finish();
-        if (!summary.ok()) return;
-        ++ended;
-        records = summary->records;
-        EXPECT_TRUE(summary->conserved());
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(ended.load(), 1);
-    EXPECT_EQ(records.load(), taken.load());
-  }
-}
-
-TEST(LiveEngine, MayBeDestroyedWhateverItIsDoing) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    Random random(seed);
-    auto engine = Engine::create(live_config(random));
-    ASSERT_TRUE(engine.ok());
-    if (seed % 4 == 0) engine->interrupt();
-    if (seed % 5 != 0) {
-      ASSERT_TRUE(engine->start().ok());
-    }
-    for (std::uint64_t i = 0; i < seed * 3; ++i) {
-      (void)engine->request(random_request(random, i).first);
-      std::string lines;
-      for (std::uint64_t k = 0; k < 20; ++k) lines += line_of(20 * i + k);
-      (void)engine->push(lines);
-    }
-    if (seed % 3 == 0) engine->interrupt();
-    Engine moved = *std::move(engine);  // with its threads
-    Answer answer;
-    moved.poll(answer);
-  }
 }
 
 TEST(LiveEngine, TakesAStartThatHasPassedForAnError) {
