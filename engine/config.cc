@@ -8,6 +8,7 @@
 #include <charconv>
 #include <limits>
 
+#include "core/nearest.h"
 #include "engine/config_check.h"
 #include "engine/json_text.h"
 #include "synopses/registry.h"
@@ -143,7 +144,7 @@ Status check_word(std::string_view key, std::string_view value,
     if (value == word) return {};
   }
   std::string right = fmt::format("it is {}", fmt::join(words, ", "));
-  if (const char* near = synopses::nearest(value, words)) {
+  if (const std::string_view near = core::nearest(value, words); !near.empty()) {
     right = fmt::format("did you mean {}?", json_text(near));
   }
   return bad(key, json_text(value), right);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "synopses/synopsis.h"
+
 namespace weir::engine {
 namespace {
 
@@ -12,16 +14,6 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 void append_number(std::string& into, std::uint64_t value) {
   char text[32];
   into.append(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
-// REQUIRES: finite.
-void append_number(std::string& into, double value) {
-  char text[32];
-  const bool beyond_integers = std::fabs(value) >= 0x1p63;
-  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
-                                                   std::chars_format::scientific)
-                                   : std::to_chars(text, text + sizeof text, value);
-  into.append(text, end.ptr);
 }
 
 bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
@@ -135,10 +127,7 @@ std::string json_text(std::string_view text) {
 }
 
 std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  std::string text;
-  append_number(text, value);
-  return text;
+  return std::isfinite(value) ? synopses::json_number(value) : "null";
 }
 
 std::string base64(std::string_view bytes) {
@@ -215,11 +204,7 @@ JsonObject& JsonObject::count(const char* name, std::uint64_t value) {
 
 JsonObject& JsonObject::real(const char* name, std::optional<double> value) {
   key(name);
-  if (value.has_value() && std::isfinite(*value)) {
-    append_number(text_, *value);
-  } else {
-    text_ += "null";
-  }
+  text_ += value.has_value() ? json_number(*value) : "null";
   return *this;
 }
 

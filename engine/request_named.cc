@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/nearest.h"
 #include "engine/json_text.h"
 #include "engine/request_reader.h"
 #include "engine/request_values.h"
@@ -77,10 +78,10 @@ void RequestReader::check_named_keys() {
                               fmt::join(takes, ", ")));
     }
     std::string message = fmt::format("unknown key {}", json_text(item.key));
-    const std::string_view named = named_key_for(item.key);
-    const char* near = named.empty() ? synopses::nearest(item.key, takes) : named.data();
-    message += near != nullptr ? fmt::format("; did you mean \"{}\"?", near)
-                               : fmt::format("; {} takes {}", op.phrase, fmt::join(takes, ", "));
+    std::string_view near = named_key_for(item.key);
+    if (near.empty()) near = core::nearest(item.key, takes);
+    message += !near.empty() ? fmt::format("; did you mean \"{}\"?", near)
+                             : fmt::format("; {} takes {}", op.phrase, fmt::join(takes, ", "));
     return fail(std::move(message));
   }
 }
@@ -93,7 +94,7 @@ void RequestReader::read_named(const Item& op) {
   if (named == named_ops().end()) {
     static constexpr std::array kWords = {"build", "query", "delete", "save", "load", "list"};
     return fail(fmt::format("op is {}, but {} was given{}", quoted_list(kWords), shown(op.raw),
-                            did_you_mean(word, kWords)));
+                            core::did_you_mean(word, kWords)));
   }
   request_.op = named->op;
   if (auto field = text("field")) request_.field = *std::move(field);

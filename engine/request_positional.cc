@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "core/nearest.h"
 #include "engine/json_scan.h"
 #include "engine/request_reader.h"
 #include "engine/request_values.h"
@@ -73,7 +74,7 @@ void RequestReader::read_status_word() {
     return fail(
         fmt::format("param[2] is {}, but {}{}", quoted_list(kWords),
                     param_.size() > 2 ? shown(param_[2].raw) + " was given" : "it is missing",
-                    did_you_mean(status, kWords)));
+                    core::did_you_mean(status, kWords)));
   }
   request_.op = build ? Op::kBuild : Op::kDelete;
   read_field_at_1();
@@ -111,7 +112,7 @@ void RequestReader::read_positional_query() {
   static constexpr std::array kWords = {"Ad-hoc", "Continuous"};
   fail(fmt::format("param[3] of a query is {}, but {}{}", quoted_list(kWords),
                    param_.size() > 3 ? shown(param_[3].raw) + " was given" : "it is missing",
-                   did_you_mean(kind, kWords)));
+                   core::did_you_mean(kind, kWords)));
 }
 
 }  // namespace weir::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/nearest.h"
 #include "engine/json_scan.h"
 #include "engine/json_text.h"
 #include "engine/request_values.h"
@@ -103,7 +104,7 @@ Request RequestReader::read() {
     read_identity();
     std::string near;
     for (const Item& item : items_) {
-      if (near.empty()) near = did_you_mean(item.key, std::array{"op", "param"});
+      if (near.empty()) near = core::did_you_mean(item.key, std::array{"op", "param"});
     }
     fail(
         "a request has \"op\" (\"build\", \"query\", …) or \"param\" "
@@ -126,9 +127,9 @@ void RequestReader::read_identity() {
 void RequestReader::require_dataset(std::string_view key) {
   if (!request_.dataset.empty()) return;
   std::string near;
-  const std::array<const char*, 1> wanted = {key.data()};
+  const std::array<std::string_view, 1> wanted = {key};
   for (const Item& item : items_) {
-    if (item.key != key && synopses::nearest(item.key, wanted) != nullptr) {
+    if (item.key != key && !core::nearest(item.key, wanted).empty()) {
       near = fmt::format("; {} was given, did you mean \"{}\"?", json_text(item.key), key);
     }
   }
@@ -218,7 +219,7 @@ void RequestReader::read_position() {
     }
     position.kind = item.key == "start" ? Position::Kind::kStart : Position::Kind::kEnd;
   } else {
-    std::string right = did_you_mean(item.key, std::array{"record", "time", "start", "end"});
+    std::string right = core::did_you_mean(item.key, std::array{"record", "time", "start", "end"});
     if (right.empty()) right = fmt::format("; {}", kRight);
     return fail(fmt::format("unknown key {} in at{}", json_text(item.key), right));
   }

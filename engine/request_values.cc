@@ -29,11 +29,6 @@ bool same_letters(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-std::string did_you_mean(std::string_view given, std::span<const char* const> words) {
-  const char* near = synopses::nearest(given, words);
-  return near == nullptr ? std::string() : fmt::format("; did you mean \"{}\"?", near);
-}
-
 std::string quoted_list(std::span<const char* const> words) {
   std::string list;
   std::size_t left = words.size();

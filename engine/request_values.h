@@ -20,8 +20,6 @@ std::string shortened(std::string text, std::size_t limit);
 // A JSON text as messages show it: on one line and not too long. REQUIRES: valid JSON.
 std::string shown(std::string_view raw);
 bool same_letters(std::string_view a, std::string_view b);
-// "; did you mean \"Construct\"?", or nothing.
-std::string did_you_mean(std::string_view given, std::span<const char* const> words);
 // "\"a\", \"b\" or \"c\"".
 std::string quoted_list(std::span<const char* const> words);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "core/nearest.h"
 #include "engine/json_text.h"
 #include "synopses/registry.h"
 
@@ -63,10 +64,8 @@ Status unknown_name(std::string_view name, std::string_view key) {
   for (const synopses::SynopsisType& type : synopses::types()) names.push_back(type.name);
   for (const Known& known : kKnown) names.push_back(known.name);
   std::string message = fmt::format("{}: unknown synopsis {}", key, json_text(name));
-  if (const char* near = synopses::nearest(name, names)) {
-    return {Code::kInvalid, message + fmt::format("; did you mean \"{}\"?", near)};
-  }
-  return {Code::kInvalid, message + "; there are: " + there_are()};
+  const std::string near = core::did_you_mean(name, names);
+  return {Code::kInvalid, message + (near.empty() ? "; there are: " + there_are() : near)};
 }
 
 }  // namespace

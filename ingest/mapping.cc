@@ -20,9 +20,9 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <optional>
 
+#include "core/nearest.h"
 #include "ingest/layout.h"
 #include "ingest/time_format.h"
 
@@ -38,30 +38,10 @@ constexpr std::array<std::string_view, 11> kKeys = {
     "time_unit", "zone",   "fields",  "header",           "delimiter"};
 constexpr std::array<std::string_view, 2> kFieldKeys = {"name", "at"};
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 template <std::size_t N>
-std::string did_you_mean(std::string_view key, const std::array<std::string_view, N>& known) {
-  const auto nearest = std::min_element(known.begin(), known.end(), [key](auto a, auto b) {
-    return edit_distance(key, a) < edit_distance(key, b);
-  });
-  if (edit_distance(key, *nearest) <= 1 + key.size() / 3) {
-    return fmt::format("; did you mean \"{}\"?", *nearest);
-  }
-  return fmt::format("; the keys are {}", fmt::join(known, ", "));
+std::string what_is_right(std::string_view key, const std::array<std::string_view, N>& known) {
+  const std::string near = core::did_you_mean(key, known);
+  return near.empty() ? fmt::format("; the keys are {}", fmt::join(known, ", ")) : near;
 }
 
 class MappingReader {
@@ -151,7 +131,7 @@ void MappingReader::check_keys(const toml::table& table,
   }
   if (first != nullptr) {
     fail(first->source(), fmt::format("unknown key \"{}\"{}{}", first->str(), of,
-                                      did_you_mean(first->str(), known)));
+                                      what_is_right(first->str(), known)));
   }
 }
 

@@ -63,7 +63,10 @@ class FileSource final : public Source {
                                 base_ + static_cast<off_t>(offset + filled));
       if (n == 0) break;
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return io_error(name_, "cannot be read further", errno);
+      if (n < 0) {
+        if (filled != 0) break;  // the next call meets the error again
+        return io_error(name_, "cannot be read further", errno);
+      }
       filled += static_cast<std::size_t>(n);
     }
     if (filled == 0) return {};

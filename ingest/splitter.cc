@@ -382,11 +382,20 @@ Status Splitter::load(core::Block& block) {
   core::Array<char>& bytes = block.bytes;
   bytes.clear();
   bytes.reserve(length + core::kBlockPadding);
-  const ReadResult result = source->read_at(offset, {bytes.data(), length});
-  bytes.resize(result.bytes);
-  std::memset(bytes.data() + result.bytes, 0, core::kBlockPadding);
+  ReadResult result;
+  std::size_t n = 0;
+  while (n < length) {
+    result = source->read_at(offset + n, {bytes.data() + n, length - n});
+    if (result.state != ReadResult::State::kData) break;
+    n += result.bytes;
+  }
+  const bool complete = n == length;
+  // What an error cut off is no record: its value could be a wrong one.
+  while (!complete && n != 0 && bytes.data()[n - 1] != '\n') --n;
+  bytes.resize(n);
+  std::memset(bytes.data() + n, 0, core::kBlockPadding);
+  if (complete) return {};
   if (result.state == ReadResult::State::kError) return result.error;
-  if (result.bytes == length) return {};
   return {Code::kIo, fmt::format("{}: became shorter while it was read", source->name())};
 }
 

@@ -59,7 +59,7 @@ class Splitter {
   const Status& error() const;
   // Reads the bytes of a block that next() left pending. Thread-safe for different blocks: it needs
   // no claim lock, so that blocks are read side by side. An error says what the source said; the
-  // block then holds what could be read.
+  // block then holds the whole records that could be read.
   static Status load(core::Block& block);
 
   std::size_t sources() const;

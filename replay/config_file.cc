@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/nearest.h"
 #include "replay/line_writer.h"
-#include "replay/suggest.h"
 
 namespace weir::replay {
 namespace {
@@ -107,7 +107,7 @@ class ValueReader {
 Status unknown_key(const std::string& file, const toml::key& key) {
   std::vector<std::string> names;
   for (const Setting& setting : replay_settings()) names.emplace_back(setting.name);
-  std::string hint = did_you_mean(key.str(), names);
+  std::string hint = core::did_you_mean(key.str(), names);
   if (hint.empty()) hint = "; `weir config show` lists the keys there are";
   return config_error(file, key.source(), fmt::format("unknown key '{}'{}", key.str(), hint));
 }

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "core/nearest.h"
 #include "replay/command.h"
 #include "replay/exit_status.h"
-#include "replay/suggest.h"
 
 namespace weir::replay {
 namespace {
@@ -17,7 +17,7 @@ int print_help(CLI::App* app, const std::vector<std::string>& path) {
     }
     if (below == nullptr) {
       return fail(kExitUsage, fmt::format("unknown command '{}'{}; `weir help` lists them", name,
-                                          did_you_mean(name, names)));
+                                          core::did_you_mean(name, names)));
     }
     app = below;
   }

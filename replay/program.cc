@@ -7,8 +7,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/nearest.h"
 #include "replay/exit_status.h"
-#include "replay/suggest.h"
 
 namespace weir::replay {
 namespace {
@@ -43,7 +43,7 @@ int unexpected(CLI::App* app, const std::string& argument) {
     }
     const std::string name = argument.substr(0, argument.find('='));
     return fail(kExitUsage, fmt::format("unknown option '{}'{}{}`{} --help` lists them", name,
-                                        did_you_mean(name, names), "; ", full_name(app)));
+                                        core::did_you_mean(name, names), "; ", full_name(app)));
   }
   for (const CLI::App* known : app->get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(known->get_name());
@@ -54,7 +54,7 @@ int unexpected(CLI::App* app, const std::string& argument) {
                                         argument, full_name(app)));
   }
   return fail(kExitUsage, fmt::format("unknown command '{}'{}; `{} --help` lists them", argument,
-                                      did_you_mean(argument, names), full_name(app)));
+                                      core::did_you_mean(argument, names), full_name(app)));
 }
 
 // Commands report leftovers themselves, so that every message is one line that says what is right.

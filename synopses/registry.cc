@@ -13,6 +13,7 @@
 #include <numeric>
 
 #include "core/bytes.h"
+#include "core/nearest.h"
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
@@ -34,21 +35,6 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
     return std::tolower(x) == std::tolower(y);
   });
-}
-
-// Levenshtein's distance, ignoring case.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = equal_ignoring_case(a.substr(i - 1, 1), b.substr(j - 1, 1));
-      const std::size_t best = std::min({row[j] + 1, row[j - 1] + 1, diagonal + !same});
-      diagonal = std::exchange(row[j], best);
-    }
-  }
-  return row.back();
 }
 
 std::optional<double> read_number(std::string_view text) {
@@ -144,10 +130,10 @@ Status unknown_param(const SynopsisType& type, const std::string& name) {
   for (const ParamForm& form : type.forms) {
     for (const ParamSpec& spec : form) candidates.push_back(spec.name);
   }
-  const char* meant = nearest(name, candidates);
+  const std::string_view meant = core::nearest(name, candidates);
   return Status(Code::kInvalid,
                 fmt::format("{}: unknown parameter \"{}\"{}; it takes {}", type.name, name,
-                            meant != nullptr ? fmt::format(", did you mean \"{}\"?", meant) : "",
+                            !meant.empty() ? fmt::format(", did you mean \"{}\"?", meant) : "",
                             forms_of(type)));
 }
 
@@ -189,22 +175,6 @@ const SynopsisType* find_type(std::string_view name) {
     }
   }
   return nullptr;
-}
-
-const char* nearest(std::string_view given, std::span<const char* const> candidates) {
-  constexpr std::size_t kLongestName = 64;  // longer ones are nobody's typing error
-  if (given.size() > kLongestName) return nullptr;
-  const char* best = nullptr;
-  // Up to a third of the letters may be wrong.
-  std::size_t best_distance = std::max<std::size_t>(given.size() / 3, 1) + 1;
-  for (const char* candidate : candidates) {
-    const std::size_t wrong = distance(given, candidate);
-    if (wrong < best_distance) {
-      best = candidate;
-      best_distance = wrong;
-    }
-  }
-  return best;
 }
 
 std::string describe(const Synopsis& synopsis) {

@@ -49,8 +49,6 @@ const SynopsisType* find_type(int id);
 // By name or alias, case-insensitive. Null if unknown.
 const SynopsisType* find_type(std::string_view name);
 
-// The name among `candidates` that `given` was probably meant to be, or null when none is near.
-const char* nearest(std::string_view given, std::span<const char* const> candidates);
 // "CountMin(epsilon=0.002, confidence=0.99, seed=1)", for messages.
 std::string describe(const Synopsis& synopsis);
 // Why two synopses cannot be merged: names both and ends with `why`.

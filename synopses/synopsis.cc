@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 
 namespace weir::synopses {
 
@@ -16,8 +17,12 @@ std::uint64_t Scalar::hash() const {
 
 std::string json_number(double value) {
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
+  // Above the 64-bit integers plain digits would be an integer that no JSON parser of ours reads.
+  const bool beyond_integers = std::fabs(value) >= 0x1p63;
+  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
+                                                   std::chars_format::scientific)
+                                   : std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
 }
 
 std::string describe(const Scalar& scalar) {

@@ -15,6 +15,7 @@
 
 #include "ingest/layout.h"
 #include "tests/ingest/trickle_source.h"
+#include "tests/support/shared_data.h"
 
 namespace weir::ingest {
 
@@ -147,11 +148,7 @@ inline Decoded decode_all(const Layout& layout, const std::string& bytes,
 
 // A file of ../shared/data, or a skipped test that says so.
 inline std::string shared_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  const char* set = std::getenv("WEIR_SHARED_DATA");
-  const fs::path here = fs::absolute(__FILE__).parent_path();
-  const fs::path root = set != nullptr ? fs::path(set) : here / "../../../shared/data";
-  std::ifstream file(root / path, std::ios::binary);
+  std::ifstream file(tests::shared_data() / path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 #define WEIR_SHARED_FILE(variable, path)                          \

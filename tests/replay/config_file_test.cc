@@ -52,7 +52,7 @@ TEST(ConfigFile, SetsWhatItNames) {
 
 TEST(ConfigFile, PointsAtAnUnknownKeyAndSuggestsTheRightOne) {
   EXPECT_EQ(error_of("threads = 1\n  thread = 2\n"),
-            "run.toml:2:3: unknown key 'thread'; did you mean threads?");
+            "run.toml:2:3: unknown key 'thread'; did you mean \"threads\"?");
   EXPECT_THAT(error_of("colour = 2\n"), StartsWith("run.toml:1:1: unknown key 'colour'; "));
   EXPECT_THAT(error_of("[replay]\nthreads = 1\n"), HasSubstr("unknown key 'replay'"));
 }

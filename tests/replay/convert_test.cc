@@ -17,6 +17,7 @@
 #include "ingest/layout.h"
 #include "replay/convert_ticks.h"
 #include "tests/ingest/trickle_source.h"
+#include "tests/support/shared_data.h"
 
 namespace weir::replay {
 namespace {
@@ -54,13 +55,7 @@ Outcome run(const std::string& csv, const std::string& name = kName, std::size_t
 }
 
 std::string shared_file(const std::string& name) {
-  std::filesystem::path root;
-  if (const char* given = std::getenv("WEIR_SHARED_DATA")) {
-    root = given;
-  } else {
-    root = std::filesystem::path(__FILE__).parent_path() / "../../../shared/data";
-  }
-  std::ifstream file(root / name, std::ios::binary);
+  std::ifstream file(tests::shared_data() / name, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   return text.str();

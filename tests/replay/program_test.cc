@@ -46,12 +46,12 @@ TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
 }
 
 TEST(Program, SuggestsTheCommandOrOptionThatWasMeant) {
-  expect_error({"repaly"}, 2, "unknown command 'repaly'; did you mean replay?");
+  expect_error({"repaly"}, 2, "unknown command 'repaly'; did you mean \"replay\"?");
   expect_error({"replay", "--thread", "2", "x"}, 2,
-               "unknown option '--thread'; did you mean --threads?");
-  expect_error({"generate", "stock"}, 2, "did you mean stocks?");
+               "unknown option '--thread'; did you mean \"--threads\"?");
+  expect_error({"generate", "stock"}, 2, "did you mean \"stocks\"?");
   expect_error({"topology", "extra"}, 2, "unexpected argument 'extra'");
-  expect_error({"help", "toplogy"}, 2, "did you mean topology?");
+  expect_error({"help", "toplogy"}, 2, "did you mean \"topology\"?");
 }
 
 TEST(Program, RefusesWrongOptionsWithWhatWouldBeRight) {
@@ -262,7 +262,7 @@ TEST(Validate, GivesJson) {
       run_weir({"validate", "--json", "--config", scratch.write("c", "thread = 1\n")});
   EXPECT_EQ(ran.status, 78);
   EXPECT_THAT(ran.out, HasSubstr(R"("ok":false,"errors":[")"));
-  EXPECT_THAT(ran.out, HasSubstr("did you mean threads?"));
+  EXPECT_THAT(ran.out, HasSubstr(R"(did you mean \"threads\"?)"));
 }
 
 }  // namespace

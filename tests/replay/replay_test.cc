@@ -125,7 +125,7 @@ TEST_F(Replay, RefusesABinaryFileAndAnEmptyOne) {
 
 TEST_F(Replay, RefusesWrongConfigurationMappingAndRequestsFiles) {
   expect_error({"replay", "--config", scratch_.write("c.toml", "thread = 1\n"), data_}, 78,
-               "c.toml:1:1: unknown key 'thread'; did you mean threads?");
+               "c.toml:1:1: unknown key 'thread'; did you mean \"threads\"?");
   expect_error({"replay", "--config", scratch_.write("i.toml", "ingest-threads = 1\n"), data_}, 78,
                "shard");
   expect_error({"replay", "--mapping", scratch_.write("m.toml", "streem = \"a\"\n"), data_}, 78,
