@@ -89,6 +89,8 @@ SynopsisType CountMin::type() {
           .linear = true,
           .numeric_only = false,
           .queries = {"item"},
+          .guarantee = "P(f ≤ f̂ ≤ f + εN) ≥ confidence",
+          .weights = Weights::kPositive,
           .create = &CountMin::create,
           .deserialize = &CountMin::deserialize};
 }

@@ -107,6 +107,7 @@ SynopsisType Dft::type() {
           .linear = false,
           .numeric_only = true,
           .queries = {"none"},
+          .guarantee = "coefficients of the last window to 1e-9 of its norm",
           .create = &Dft::create,
           .deserialize = &Dft::deserialize};
 }

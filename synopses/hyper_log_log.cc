@@ -64,6 +64,7 @@ SynopsisType HyperLogLog::type() {
       .linear = true,
       .numeric_only = false,
       .queries = {"none"},
+      .guarantee = "standard error ≤ rsd at every count",
       .create = &HyperLogLog::create,
       .deserialize = &HyperLogLog::deserialize};
 }

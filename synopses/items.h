@@ -22,19 +22,31 @@ std::uint64_t hash_text(std::string_view text);
 void hash_values(const std::uint64_t* bits, const core::Kind* kinds, const char* text,
                  std::size_t n, std::uint64_t* hashes);
 
+// What some synopses take beside the values, one entry a value; null = not given.
+struct ItemExtras {
+  const std::int64_t* weights = nullptr;  // how often the value counts; null: once each
+  const std::int64_t* times = nullptr;    // event time, ns; kNoTime.ns where there is none
+  // Stream time just after the value's record: the largest event time of the whole input so far.
+  // Never decreases, and never below the value's own time.
+  const std::int64_t* clocks = nullptr;
+};
+
 class Items {
  public:
   // `kinds` may be null: every value is Kind::kNumber. kMissing values are not allowed: the caller
   // leaves them out. `scratch` holds the hashes and outlives the Items; its contents are
   // overwritten.
   Items(std::span<const std::uint64_t> bits, const core::Kind* kinds, const char* text,
-        core::Array<std::uint64_t>& scratch)
-      : bits_(bits), kinds_(kinds), text_(text), scratch_(scratch) {}
+        core::Array<std::uint64_t>& scratch, const ItemExtras& extras = {})
+      : bits_(bits), kinds_(kinds), text_(text), scratch_(scratch), extras_(extras) {}
 
   std::size_t size() const { return bits_.size(); }
   std::span<const std::uint64_t> bits() const { return bits_; }
   const core::Kind* kinds() const { return kinds_; }
   const char* text() const { return text_; }
+  const std::int64_t* weights() const { return extras_.weights; }
+  const std::int64_t* times() const { return extras_.times; }
+  const std::int64_t* clocks() const { return extras_.clocks; }
   // When kinds() == nullptr, the bits are doubles.
   double number(std::size_t i) const {
     return core::as_double(bits_[i], kinds_ == nullptr ? core::Kind::kNumber : kinds_[i]);
@@ -53,6 +65,7 @@ class Items {
   const core::Kind* kinds_;
   const char* text_;
   core::Array<std::uint64_t>& scratch_;
+  ItemExtras extras_;
   mutable bool hashed_ = false;
 };
 

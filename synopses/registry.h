@@ -3,6 +3,7 @@
 // Thread safety: immutable.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,17 @@ struct ParamSpec {
 // One way to give parameters: positional in this order, or named.
 using ParamForm = std::vector<ParamSpec>;
 
+// Which weights a kind takes.
+enum class Weights { kNone, kPositive, kSigned };
+
+// A stream's synopsis in a search over the streams of a dataset.
+struct Member {
+  std::string_view stream;
+  const Synopsis* synopsis = nullptr;
+};
+// Calls its second argument for every index below the first, perhaps in parallel.
+using ForEach = std::function<void(std::size_t, const std::function<void(std::size_t)>&)>;
+
 struct SynopsisType {
   int id;
   const char* name;
@@ -37,11 +49,26 @@ struct SynopsisType {
   bool linear;        // merging is bit for bit; one partial for each worker is allowed
   bool numeric_only;  // text values are passed over
   std::vector<const char*> queries;  // for error messages and tables: "item", "none", …
+  // One line for `weir synopses`: what holds, as an inequality.
+  const char* guarantee = "";
+  Weights weights = Weights::kNone;
+  // Over a dataset, every stream has a synopsis of its own, and a search looks at all of them.
+  bool by_stream = false;
+  // First words of array queries that compare with another stream, named by the second element.
+  std::vector<const char*> pair_queries = {};
+  // First word of the array query [word, T] that searches the streams of a dataset; null = none.
+  const char* search_word = nullptr;
   // REQUIRES: params came from parse_params of this type. Checks what ranges alone cannot.
-  Result<std::unique_ptr<Synopsis>> (*create)(const Params& params);
+  std::function<Result<std::unique_ptr<Synopsis>>(const Params& params)> create;
   // The payload of serialize(). Refuses, never reads past the end, and never allocates more than
   // the payload and the parameters justify.
-  Result<std::unique_ptr<Synopsis>> (*deserialize)(const Params& params, std::string_view payload);
+  std::function<Result<std::unique_ptr<Synopsis>>(const Params& params, std::string_view payload)>
+      deserialize;
+  // Answers [search_word, T]. `members` are sorted by the bytes of their stream and of equal
+  // parameters; the answer is a function of them alone.
+  std::function<Result<Estimate>(std::span<const Member> members, const Query& query,
+                                 const ForEach& for_each)>
+      search = nullptr;
 };
 
 std::span<const SynopsisType> types();

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "synopses/registry.h"
+
 namespace weir::synopses {
 
 std::uint64_t Scalar::hash() const {
@@ -51,6 +53,11 @@ std::string describe(const Query& query) {
     list += describe(arg);
   }
   return list + "]";
+}
+
+Result<Estimate> Synopsis::estimate_with(const Synopsis& other, const Query& query) const {
+  return Status(Code::kInvalid, fmt::format("{} does not compare with {}: there is no query {}",
+                                            describe(*this), describe(other), describe(query)));
 }
 
 Result<std::uint64_t> item_of(const Query& query, const char* kind) {

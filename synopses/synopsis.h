@@ -22,6 +22,7 @@
 
 #include "synopses/items.h"
 #include "weir/status.h"
+#include "weir/types.h"
 
 namespace weir::synopses {
 
@@ -37,6 +38,10 @@ struct Scalar {
 struct Query {
   std::vector<Scalar> args;
   bool was_array = false;
+  // The time of the cut (ns), for kinds that look at a clock. What is open at `now` does not count
+  // yet, unless the input has ended.
+  std::int64_t now = kNoTime.ns;
+  bool ended = false;
 };
 
 // What an estimate says. Bounds are absent where the kind has none for this query.
@@ -63,13 +68,18 @@ class Synopsis {
   // 1 to 10, see SEMANTICS B.
   virtual int id() const = 0;
   virtual const Params& params() const = 0;
-  // Values taken so far.
+  // Values taken so far; with weights, the sum of their sizes.
   virtual std::uint64_t n() const = 0;
+  // It reads Items::times() and clocks(): whoever updates it must give them.
+  virtual bool timed() const { return false; }
   virtual void update(const Items& items) = 0;
   // Refused with a message naming both when kind, parameters or seed differ, or when the kind does
   // not merge; `this` is then unchanged.
   virtual Status merge(const Synopsis& other) = 0;
   virtual Result<Estimate> estimate(const Query& query) const = 0;
+  // A query that compares this stream with another, such as ["with", stream]; only for those that
+  // SynopsisType::pair_queries lists. `other` is of the same kind, field and dataset.
+  virtual Result<Estimate> estimate_with(const Synopsis& other, const Query& query) const;
   virtual std::size_t memory_bytes() const = 0;
   virtual std::unique_ptr<Synopsis> clone() const = 0;
   // Appends the canonical payload (no header; registry.h frames it with type, parameters,

@@ -40,12 +40,24 @@ class Values {
     if (kinds_[i] == core::Kind::kText) return {std::string(core::text_of(value(i), text_.data()))};
     return {value(i)};
   }
+  // Gives every value a weight, or a time and the stream time after it; one entry a value.
+  void set_weights(std::vector<std::int64_t> weights) { weights_ = std::move(weights); }
+  void set_times(std::vector<std::int64_t> times) {
+    times_ = std::move(times);
+    clocks_.clear();
+    for (const std::int64_t time : times_) {
+      clocks_.push_back(clocks_.empty() ? time : std::max(clocks_.back(), time));
+    }
+  }
   // The values [begin, end) in one call.
   void feed(Synopsis& into, std::size_t begin, std::size_t end) const {
     core::Array<std::uint64_t> scratch;
     const std::span<const std::uint64_t> all(bits_);
+    const ItemExtras extras{weights_.empty() ? nullptr : weights_.data() + begin,
+                            times_.empty() ? nullptr : times_.data() + begin,
+                            clocks_.empty() ? nullptr : clocks_.data() + begin};
     into.update(Items(all.subspan(begin, end - begin), plain_ ? nullptr : kinds_.data() + begin,
-                      text_.data(), scratch));
+                      text_.data(), scratch, extras));
   }
   void feed(Synopsis& into) const { feed(into, 0, size()); }
   // In calls of random lengths, most of them short.
@@ -63,6 +75,7 @@ class Values {
   std::vector<std::uint64_t> bits_;
   std::vector<core::Kind> kinds_;
   std::string text_;
+  std::vector<std::int64_t> weights_, times_, clocks_;
   bool plain_ = true;
 };
 

@@ -1,7 +1,15 @@
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/shared_data.h"
 #include "tests/synopses/values.h"
 
 namespace weir::synopses {
 namespace {
+
+std::filesystem::path real_ticks() {
+  return tests::shared_data() / "ticks/lean_ibm_20131008_trades.csv";
+}
 
 Values uniform(std::size_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -77,15 +85,62 @@ Values text(std::size_t n, std::uint64_t seed) {
   return values;
 }
 
+Values reversed(std::size_t n, std::uint64_t seed) {
+  const Values up = sorted(n, seed);
+  Values values;
+  for (std::size_t i = n; i > 0; --i) values.add(up.value(i - 1));
+  return values;
+}
+
+// Smallest, largest, second smallest, …: the middle comes last.
+Values zig_zag(std::size_t n, std::uint64_t seed) {
+  const Values up = sorted(n, seed);
+  Values values;
+  for (std::size_t i = 0; i < n; ++i) values.add(up.value(i % 2 == 0 ? i / 2 : n - 1 - i / 2));
+  return values;
+}
+
+Values constant(std::size_t n, std::uint64_t seed) {
+  Values values;
+  for (std::size_t i = 0; i < n; ++i) values.add(1e9 + static_cast<double>(seed % 7));
+  return values;
+}
+
+// The trades of a real stock, over and over: price times 10^4 in the second column.
+Values real(std::size_t n, std::uint64_t seed) {
+  static const std::vector<double> kPrices = [] {
+    std::vector<double> prices;
+    std::ifstream file(real_ticks());
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t comma = line.find(',');
+      if (comma != std::string::npos) prices.push_back(std::strtod(&line[comma + 1], nullptr));
+    }
+    return prices;
+  }();
+  Values values;
+  for (std::size_t i = 0; i < n; ++i) values.add(kPrices[(i + seed * 97) % kPrices.size()]);
+  return values;
+}
+
 constexpr Workload kWorkloads[] = {
     {"uniform", uniform}, {"zipf", zipf},
     {"sorted", sorted},   {"few_distinct", few_distinct},
     {"huge", huge},       {"negative", negative},
-    {"text", text},
+    {"text", text},       {"reversed", reversed},
+    {"zig_zag", zig_zag}, {"constant", constant},
+    {"real", real},
 };
+
+TEST(Workloads, HaveRealPricesBesideTheGeneratedOnes) {
+  WEIR_NEEDS_SHARED_DATA("ticks/lean_ibm_20131008_trades.csv");
+  EXPECT_STREQ(workloads().back().name, "real");
+}
 
 }  // namespace
 
-std::span<const Workload> workloads() { return kWorkloads; }
+std::span<const Workload> workloads() {
+  const std::span<const Workload> all(kWorkloads);
+  return std::filesystem::exists(real_ticks()) ? all : all.first(all.size() - 1);
+}
 
 }  // namespace weir::synopses
