@@ -59,13 +59,17 @@ class Reader {
   }
   std::string_view get_text() {
     const auto n = get<std::uint32_t>();
+    return take(n);
+  }
+  // The next `n` bytes, or none if there are not that many.
+  std::string_view take(std::uint64_t n) {
     if (failed_ || n > rest_.size()) {
       fail();
       return {};
     }
-    const std::string_view text = rest_.substr(0, n);
-    rest_.remove_prefix(n);
-    return text;
+    const std::string_view bytes = rest_.substr(0, static_cast<std::size_t>(n));
+    rest_.remove_prefix(bytes.size());
+    return bytes;
   }
   bool raw(void* into, std::size_t n) {
     if (failed_ || n > rest_.size()) {

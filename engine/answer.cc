@@ -61,6 +61,10 @@ std::string Answer::to_json() const {
     object.real("lower", lower).real("upper", upper).real("confidence", confidence);
     object.flag("exact", exact).count("memory_bytes", memory_bytes);
   }
+  if (window_end.known()) {
+    object.text("windowStart", engine::iso_time(window_start));
+    object.text("windowEnd", engine::iso_time(window_end));
+  }
   object.count("epoch", raw(epoch)).count("seq", raw(seq));
   text_or_null(object, "as_of", as_of.known() ? engine::iso_time(as_of) : std::string(),
                as_of.known());
@@ -119,6 +123,17 @@ std::string Summary::to_json() const {
   object.count("epoch", raw(epoch)).json("builds_without_tuples", unseen + ']');
   text_or_null(object, "layout", layout, !layout.empty());
   // Only what went wrong adds keys.
+  if (!refused.empty()) {
+    std::string builds = "{";
+    for (const auto& [build, n] : refused) {
+      if (builds.size() > 1) builds += ',';
+      engine::append_json_text(builds, build);
+      engine::JsonObject counts;
+      counts.count("late", n.late).count("without_time", n.without_time);
+      builds += ':' + counts.count("without_weight", n.without_weight).finish();
+    }
+    object.json("refused", builds + '}');
+  }
   if (!source_error.empty()) object.text("source_error", source_error);
   if (answers_lost > 0) object.count("answers_lost", answers_lost);
   return object.finish();

@@ -18,39 +18,28 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/finish.h"
 #include "engine/plan.h"
-#include "synopses/synopsis.h"
 #include "weir/answer.h"
 
 namespace weir::engine {
-
-// A part of a synopsis as it stood at a cut.
-struct Partial {
-  std::uint32_t part = 0;  // part number, or worker number for a dataset's partials
-  std::unique_ptr<synopses::Synopsis> synopsis;
-};
-
-// Fills what an answer says from a synopsis that holds everything: n, estimate, bounds, memory.
-void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer);
-
-// Merges partials in the order of their numbers. REQUIRES: at least one; equal parameters.
-std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials);
 
 class Collector {
  public:
   // At most so many answers wait for poll(); older ones give way and are counted.
   static constexpr std::size_t kMaxWaiting = 1'000'000;
 
+  // Query-time work may use so many threads. REQUIRES: before the first crossing.
+  void use_threads(unsigned threads) { threads_ = threads; }
   void on_answer(std::function<void(const Answer&)> callback) { callback_ = std::move(callback); }
   void on_reject(std::function<void(const Reject&)> callback) { on_reject_ = std::move(callback); }
 
   // A new crossing; called in cut order.
   void open(std::shared_ptr<const Crossing> crossing);
-  // The whole of what one of `contributors` workers adds to an answer.
-  void contribute(std::uint64_t ordinal, std::uint32_t answer, const synopses::Query& query,
-                  std::vector<Partial> partials);
-  // The finished answer of a sole contributor.
-  void complete(std::uint64_t ordinal, std::uint32_t answer, Answer finished);
+  // The whole of what one of `contributors` workers adds to the answer to an ask.
+  void contribute(std::uint64_t ordinal, const Action& ask, std::vector<Partial> partials);
+  // The finished answers of a sole contributor.
+  void complete(std::uint64_t ordinal, std::uint32_t answer, std::vector<Answer> finished);
 
   void reject(const Reject& reject);
 
@@ -59,7 +48,7 @@ class Collector {
 
  private:
   struct Slot {
-    Answer answer;
+    std::vector<Answer> answers;  // one until it is finished
     std::uint32_t missing = 0;
     std::vector<Partial> partials;
   };
@@ -70,7 +59,9 @@ class Collector {
   Slot& slot(std::uint64_t ordinal, std::uint32_t answer);
   void finish_slot(std::uint64_t ordinal, Slot& slot);
   void give_out();  // REQUIRES: mutex_ held
+  void give_out(Answer& answer);
 
+  unsigned threads_ = 1;
   std::function<void(const Answer&)> callback_;
   std::function<void(const Reject&)> on_reject_;
   std::mutex mutex_;

@@ -9,10 +9,15 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kNoRecord = std::numeric_limits<std::uint64_t>::max();
 
+// Largest multiple of `period` up to `time`.
+std::int64_t boundary_at(std::int64_t time, std::int64_t period) {
+  const std::int64_t floor = time / period * period;
+  return floor > time ? floor - period : floor;
+}
+
 // Smallest multiple of `period` above `time`; kNever when it would not fit.
 std::int64_t boundary_after(std::int64_t time, std::int64_t period) {
-  std::int64_t floor = time / period * period;
-  if (floor > time) floor -= period;
+  const std::int64_t floor = boundary_at(time, period);
   return floor > kNever - period ? kNever : floor + period;
 }
 
@@ -33,6 +38,13 @@ Cut CutCursor::cut_at(std::uint32_t index) {
   cut.seq = RecordPosition{base_ + index};
   cut.as_of = Time{time_};
   return cut;
+}
+
+void CutCursor::emit(Cut& cut, std::int64_t time) {
+  cut.emission = true;
+  cut.emission_time = time;
+  cut.emission_before = last_emission_;
+  last_emission_ = time;
 }
 
 void CutCursor::add(const Scheduled& scheduled, Cut& now) {
@@ -122,14 +134,14 @@ bool CutCursor::next(const core::Columns& columns, Cut& cut) {
   advance_time(columns, before);
   cut = cut_at(index);
   if (record == record_boundary_) {
-    cut.emission = true;
+    emit(cut, time_);
     record_boundary_ += emit_.records;
   }
   if (record == time_record) {
     const std::int64_t reached = columns.time[tuple];
     if (reached >= boundary) {
-      cut.emission = true;
       boundary_ = boundary_after(reached, emit_.ns);
+      emit(cut, boundary_at(reached, emit_.ns));
     }
     while (!at_time_.empty() && at_time_.begin()->first <= reached) {
       cut.requests.push_back(at_time_.begin()->second);
@@ -155,7 +167,8 @@ Cut CutCursor::end() {
   cut.end = true;
   // A position equal to the number of records is the end itself; a record boundary there is one
   // too.
-  cut.emission = base_ > 0 && base_ == record_boundary_;
+  cut.emission_before = last_emission_;
+  if (base_ > 0 && base_ == record_boundary_) emit(cut, time_);
   cut.requests = std::move(at_end_);
   for (auto& [record, scheduled] : at_record_) {
     (record == base_ ? cut.requests : cut.unreached).push_back(std::move(scheduled));

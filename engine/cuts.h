@@ -29,6 +29,10 @@ struct Cut {
   Time as_of;
   std::uint32_t index = 0;  // records of the current block before it
   bool emission = false;
+  // With `emission`: the emission boundary that was reached (as_of where the period is a number of
+  // records), and the one before it.
+  std::int64_t emission_time = kNoTime.ns;
+  std::int64_t emission_before = kNoTime.ns;
   bool end = false;  // at the end of input: positions never reached are answered with errors
   std::vector<Scheduled> requests;
   std::vector<Scheduled> unreached;  // with `end`, or given live after their position had passed
@@ -50,10 +54,13 @@ class CutCursor {
   Cut end();
 
   RecordPosition position() const { return RecordPosition{base_}; }
+  // Stream time before the current block. REQUIRES: none of its cuts has been taken yet.
+  std::int64_t stream_time() const { return time_; }
 
  private:
   void add(const Scheduled& scheduled, Cut& now);
   Cut cut_at(std::uint32_t index);
+  void emit(Cut& cut, std::int64_t time);
   // First tuple at or after `tuple_` whose time reaches `threshold`, else columns.tuples().
   std::uint32_t first_reaching(const core::Columns& columns, std::int64_t threshold) const;
   void advance_time(const core::Columns& columns, std::uint32_t to_tuple);
@@ -65,6 +72,7 @@ class CutCursor {
   std::uint32_t tuple_ = 0;             // tuples of the current block that time_ includes
   std::int64_t boundary_ = kNoTime.ns;  // next k·E of stream time; unknown before the first time
   std::uint64_t record_boundary_ = 0;   // next k·N of records
+  std::int64_t last_emission_ = kNoTime.ns;
   std::multimap<std::uint64_t, Scheduled> at_record_;
   std::multimap<std::int64_t, Scheduled> at_time_;
   std::vector<Scheduled> at_end_;

@@ -1,59 +1,62 @@
 #include "engine/digest.h"
 
 #include <fmt/format.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <map>
 
 #include "core/bytes.h"
-#include "core/check.h"
+#include "engine/parallel.h"
 
 namespace weir::engine {
 namespace {
 
-// Query-time work may use as many threads as the run had, in an arena of its own.
-template <class Body>
-void for_each_index(std::size_t n, unsigned threads, const Body& body) {
-  if (threads <= 1 || n < 2) {
-    for (std::size_t i = 0; i < n; ++i) body(i);
-    return;
+struct Gathered {
+  std::shared_ptr<const Build> build;
+  std::vector<Partial> partials;
+  std::uint64_t without_weight = 0;
+};
+
+// Every stream has one owner, so each is whole already.
+void gather_streams(Instance& instance, const core::KeyTable& keys, const std::string& identity,
+                    std::map<std::string, Gathered>& into) {
+  for (auto& [stream, synopsis] : instance.streams) {
+    const std::string_view name = keys.key(StreamId{stream}).stream;
+    Gathered& gathered = into[identity + "/" + std::string(name)];
+    gathered.build = instance.build;
+    gathered.partials.push_back({0, 0, name, std::move(synopsis)});
   }
-  const int available = tbb::info::default_concurrency();
-  tbb::task_arena arena(std::min(static_cast<int>(threads), available));
-  arena.execute([&] { tbb::parallel_for(std::size_t{0}, n, body); });
 }
 
 }  // namespace
 
-std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads) {
-  struct Gathered {
-    std::shared_ptr<const Build> build;
-    std::vector<Partial> partials;
-  };
+std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads,
+                                    const core::KeyTable& keys) {
   std::map<std::string, Gathered> by_identity;
   for (std::uint32_t worker = 0; worker < workers.size(); ++worker) {
     for (Instance& instance : workers[worker]) {
-      Gathered& gathered = by_identity[identity_of(*instance.build->request)];
+      const std::string identity = identity_of(*instance.build->request);
+      Gathered& gathered = by_identity[identity];
       gathered.build = instance.build;
+      gathered.without_weight += instance.without_weight;
+      gather_streams(instance, keys, identity, by_identity);
       for (std::uint32_t part = 0; part < instance.parts.size(); ++part) {
         if (instance.parts[part] == nullptr) continue;
+        const bool partial = instance.build->scheme == Scheme::kByWorker;
         gathered.partials.push_back(
-            {instance.build->whole_dataset ? worker : part, std::move(instance.parts[part])});
+            {0, partial ? worker : part, {}, std::move(instance.parts[part])});
       }
     }
   }
   std::vector<Standing> standing;
   std::vector<std::vector<Partial>> partials;
   for (auto& [identity, gathered] : by_identity) {
-    standing.push_back({identity, gathered.build, nullptr});
+    standing.push_back({identity, gathered.build, nullptr, gathered.without_weight});
     partials.push_back(std::move(gathered.partials));
   }
   for_each_index(standing.size(), threads, [&](std::size_t i) {
-    standing[i].synopsis = merge_partials(std::move(partials[i]));
+    standing[i].synopsis = partials[i].empty() ? standing[i].build->prototype->clone()
+                                               : merge_partials(std::move(partials[i]));
   });
   return standing;
 }
@@ -64,6 +67,10 @@ std::string digest_of(const std::vector<Standing>& standing, const StateCounts& 
   for_each_index(standing.size(), threads, [&](std::size_t i) {
     core::Writer writer;
     writer.put_text(standing[i].identity);
+    const synopses::WindowSpec window = standing[i].synopsis->window_spec();
+    for (const std::int64_t span : {window.size, window.slide, window.grace}) {
+      if (window) writer.put(span);
+    }
     writer.put(static_cast<std::uint64_t>(standing[i].synopsis->params().form));
     writer.put_span(std::span<const double>(standing[i].synopsis->params().values));
     std::string bytes = writer.take();

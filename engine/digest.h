@@ -19,11 +19,14 @@ struct Standing {
   std::string identity;
   std::shared_ptr<const Build> build;
   std::unique_ptr<synopses::Synopsis> synopsis;
+  std::uint64_t without_weight = 0;
 };
 
-// Brings the parts of every build together, sorted by identity. `workers[w]` are the instances of
-// worker w. Merging runs on up to `threads` threads.
-std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads);
+// Brings the parts of every build together, sorted by identity; every stream's synopsis of a
+// Scheme::kByStream build stands alone, or the empty one if there is none. `workers[w]` are the
+// instances of worker w. Merging runs on up to `threads` threads.
+std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads,
+                                    const core::KeyTable& keys);
 
 struct StateCounts {
   std::uint64_t applied = 0, late = 0, unrouted = 0;

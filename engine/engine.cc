@@ -108,8 +108,9 @@ void Engine::Impl::make_routes() {
 void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Routes>& grown) {
   if (request.op != Op::kBuild || !request.error.empty()) return;
   names.column(request.field);
+  if (!request.weight.empty()) names.column(request.weight);
   const auto* type = synopses::find_type(request.synopsis_id);
-  if (type == nullptr) return;
+  if (type == nullptr || request.stream.empty()) return;
   const unsigned parts = engine::part_count(request, *type);
   if (parts <= 1) return;
   if (grown == nullptr) {

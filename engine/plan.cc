@@ -6,18 +6,12 @@
 
 #include "core/check.h"
 #include "engine/json_text.h"
+#include "engine/plan_making.h"
+#include "synopses/windowed.h"
 
 namespace weir::engine {
-namespace {
 
-std::string place_of(const Request& request) {
-  std::string place = request.dataset + "/";
-  place += request.stream.empty() ? "*" : request.stream;
-  return place + "/" + request.field;
-}
-
-// What the identities of all synopses on one stream begin with, and no other. Lengths keep names
-// that hold the separator apart.
+// Lengths keep names that hold the separator apart.
 std::string stream_prefix(const Request& request) {
   return std::to_string(request.dataset.size()) + ":" + request.dataset +
          std::to_string(request.stream.size()) + ":" + request.stream;
@@ -38,14 +32,30 @@ Answer answer_to(const Request& request, Answer::Kind kind) {
   return answer;
 }
 
-}  // namespace
-
 std::string identity_of(const Request& request) {
   return stream_prefix(request) + std::to_string(request.synopsis_id) + ":" + request.field;
 }
 
+std::string place_of(const Request& request) {
+  std::string place = request.dataset + "/";
+  place += request.stream.empty() ? "*" : request.stream;
+  return place + "/" + request.field;
+}
+
+Scheme scheme_of(const Request& request, const synopses::SynopsisType& type) {
+  if (request.stream.empty()) {
+    if (type.by_stream) return Scheme::kByStream;
+    return type.linear ? Scheme::kByWorker : Scheme::kBySlot;
+  }
+  if (!type.mergeable || request.parallelism == 1) return Scheme::kWhole;
+  return request.window ? Scheme::kByPane : Scheme::kByRecord;
+}
+
 unsigned part_count(const Request& request, const synopses::SynopsisType& type) {
-  return type.mergeable && !request.stream.empty() ? request.parallelism : 1;
+  const Scheme scheme = scheme_of(request, type);
+  const bool parts =
+      scheme == Scheme::kByRecord || scheme == Scheme::kByPane || scheme == Scheme::kBySlot;
+  return parts && type.mergeable ? request.parallelism : 1;
 }
 
 std::uint32_t Names::column(const std::string& field) {
@@ -63,29 +73,6 @@ std::shared_ptr<const core::FieldSet> Names::fields() const {
   const std::scoped_lock lock(mutex_);
   return fields_;
 }
-
-// A crossing in the making.
-struct PlanLog::Making {
-  std::shared_ptr<Crossing> crossing = std::make_shared<Crossing>();
-  bool changed = false;
-  std::unordered_set<const Build*> removed;
-
-  std::uint32_t add(Answer answer, std::uint32_t contributors = 0) {
-    crossing->answers.push_back(std::move(answer));
-    crossing->contributors.push_back(contributors);
-    return static_cast<std::uint32_t>(crossing->answers.size() - 1);
-  }
-  void fail(const Request& request, std::string reason) {
-    Answer answer = answer_to(request, Answer::Kind::kError);
-    answer.reason = std::move(reason);
-    add(std::move(answer));
-  }
-  void acknowledge(const Request& request, std::string reason = {}) {
-    Answer answer = answer_to(request, Answer::Kind::kAck);
-    answer.reason = std::move(reason);
-    add(std::move(answer));
-  }
-};
 
 std::shared_ptr<const Crossing> PlanLog::cross(
     const Cut& cut, const std::function<void(std::shared_ptr<const Crossing>)>& first) {
@@ -118,12 +105,15 @@ std::size_t PlanLog::pending() const {
 
 std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
-  if (cut.emission) {
-    for (const Continuous& standing : continuous_) {
-      ask(standing.build, standing.request, Answer::Kind::kContinuous, making);
+  making.ended = cut.end;
+  emission(cut, making);
+  for (const Scheduled& scheduled : cut.requests) {
+    making.now = cut.as_of.ns;
+    if (const Position at = scheduled.request->position(); at.kind == Position::Kind::kTime) {
+      making.now = at.time.ns;
     }
+    apply(scheduled, making);
   }
-  for (const Scheduled& scheduled : cut.requests) apply(scheduled, making);
   for (const Scheduled& scheduled : cut.unreached) {
     const Request& request = *scheduled.request;
     if (!request.error.empty()) {
@@ -169,8 +159,9 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
     case Op::kList:
       return list(request, making);
     case Op::kSave:
+      return save(request, making);
     case Op::kLoad:
-      return making.fail(*request, "saving and loading synopses is not in this version");
+      return load(request, making);
   }
 }
 
@@ -182,11 +173,19 @@ Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
   // The form counts: two forms may have values alike.
   std::vector<double> key = request.params.values;
   key.push_back(static_cast<double>(request.params.form));
+  for (const std::int64_t span :
+       {request.window.size, request.window.slide, request.window.grace}) {
+    key.push_back(static_cast<double>(span >> 32));
+    key.push_back(static_cast<double>(span & 0xffffffff));
+  }
   auto& known = prototypes_[{type.id, std::move(key)}];
   if (auto standing = known.lock()) return standing;
   auto made = type.create(request.params);
   if (!made.ok()) return made.status();
   std::shared_ptr<const synopses::Synopsis> shared = *std::move(made);
+  if (request.window) {
+    shared = std::make_shared<synopses::Windowed>(type, shared->clone(), request.window);
+  }
   known = shared;
   return shared;
 }
@@ -197,7 +196,8 @@ void PlanLog::build(const std::shared_ptr<const Request>& request, Making& makin
   const std::string identity = identity_of(*request);
   if (const auto standing = builds_.find(identity); standing != builds_.end()) {
     const Request& there = *standing->second->request;
-    if (there.params == request->params && there.parallelism == request->parallelism) {
+    if (there.params == request->params && there.parallelism == request->parallelism &&
+        there.weight == request->weight && there.window == request->window) {
       return making.acknowledge(*request, "exists already");
     }
     return making.fail(*request, std::string(type->name) + " on " + place_of(*request) +
@@ -206,21 +206,28 @@ void PlanLog::build(const std::shared_ptr<const Request>& request, Making& makin
   auto prototype = this->prototype(*request, *type);
   if (!prototype.ok()) return making.fail(*request, prototype.status().message());
   auto made = std::make_shared<Build>();
-  made->number = next_build_++;
   made->request = request;
   made->type = type;
   made->prototype = *std::move(prototype);
-  made->dataset = names_.keys().dataset(request->dataset);
-  made->whole_dataset = request->stream.empty();
-  if (!made->whole_dataset) {
-    made->stream = names_.keys().find_or_add(made->dataset, request->stream);
+  add(made, making);
+  making.acknowledge(*request);
+}
+
+// REQUIRES: nothing stands under its identity; request, type and prototype are set.
+void PlanLog::add(const std::shared_ptr<Build>& made, Making& making) {
+  const Request& request = *made->request;
+  made->number = next_build_++;
+  made->scheme = scheme_of(request, *made->type);
+  made->dataset = names_.keys().dataset(request.dataset);
+  if (!made->whole_dataset()) {
+    made->stream = names_.keys().find_or_add(made->dataset, request.stream);
   }
-  made->column = names_.column(request->field);
-  made->parts = part_count(*request, *type);
-  builds_.emplace(identity, made);
+  made->column = names_.column(request.field);
+  if (!request.weight.empty()) made->weight = names_.column(request.weight);
+  made->parts = part_count(request, *made->type);
+  builds_.emplace(identity_of(request), made);
   making.crossing->actions.push_back({Action::Kind::kCreate, made, nullptr, 0});
   making.changed = true;
-  making.acknowledge(*request);
 }
 
 void PlanLog::remove(const std::shared_ptr<const Request>& request, Making& making) {
@@ -232,25 +239,6 @@ void PlanLog::remove(const std::shared_ptr<const Request>& request, Making& maki
   making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
   making.changed = true;
   making.acknowledge(*request);
-}
-
-void PlanLog::query(const std::shared_ptr<const Request>& request, Making& making) {
-  const auto standing = builds_.find(identity_of(*request));
-  if (standing == builds_.end()) return making.fail(*request, standing_near(*request));
-  const std::shared_ptr<const Build>& build = standing->second;
-  // An empty synopsis refuses the queries that a full one refuses, so a wrong one is known now.
-  if (const auto tried = build->prototype->estimate(request->query); !tried.ok()) {
-    return making.fail(*request, tried.status().message());
-  }
-  if (!request->continuous) return ask(build, request, Answer::Kind::kAdHoc, making);
-  continuous_.push_back({request, build});
-  making.changed = true;
-}
-
-void PlanLog::ask(const std::shared_ptr<const Build>& build,
-                  const std::shared_ptr<const Request>& query, Answer::Kind kind, Making& making) {
-  const std::uint32_t answer = making.add(answer_to(*query, kind), contributors(*build));
-  making.crossing->actions.push_back({Action::Kind::kQuery, build, query, answer});
 }
 
 void PlanLog::list(const std::shared_ptr<const Request>& request, Making& making) {
@@ -269,41 +257,21 @@ void PlanLog::list(const std::shared_ptr<const Request>& request, Making& making
             ",\"field\":" + json_text(build->request->field) +
             ",\"synopsisID\":" + std::to_string(build->type->id) +
             ",\"synopsis\":" + json_text(build->type->name) +
-            ",\"noOfP\":" + std::to_string(build->request->parallelism) + "}";
+            ",\"noOfP\":" + std::to_string(build->request->parallelism);
+    if (!build->request->weight.empty()) json += ",\"weight\":" + json_text(build->request->weight);
+    if (const synopses::WindowSpec& window = build->request->window) {
+      const auto seconds = [](std::int64_t ns) {
+        return json_number(static_cast<double>(ns) / static_cast<double>(kNanosPerSecond));
+      };
+      json += ",\"window\":{\"size\":" + seconds(window.size) +
+              ",\"slide\":" + seconds(window.slide) + ",\"grace\":" + seconds(window.grace) + "}";
+    }
+    json += "}";
   }
   Answer answer = answer_to(*request, Answer::Kind::kAck);
   answer.estimate = json + "]";
   answer.n = sorted.size();
   making.add(std::move(answer));
-}
-
-std::uint32_t PlanLog::contributors(const Build& build) const {
-  if (build.whole_dataset) return routes_.workers;
-  const core::Key& key = names_.keys().key(build.stream);
-  std::set<std::uint16_t> owners;
-  for (unsigned part = 0; part < build.parts; ++part) {
-    owners.insert(routes_.slot_owner[part_slot(key, part)]);
-  }
-  return static_cast<std::uint32_t>(owners.size());
-}
-
-std::string PlanLog::standing_near(const Request& request) const {
-  const auto* type = synopses::find_type(request.synopsis_id);
-  std::string message = std::string("no ") + (type != nullptr ? type->name : "synopsis") +
-                        " stands on " + place_of(request) + " at this position; build it first";
-  constexpr std::size_t kShown = 10;
-  const std::string prefix = stream_prefix(request);
-  std::string others;
-  std::size_t shown = 0;
-  for (auto at = builds_.lower_bound(prefix);
-       at != builds_.end() && at->first.starts_with(prefix) && shown <= kShown; ++at, ++shown) {
-    if (!others.empty()) others += ", ";
-    others += shown == kShown
-                  ? std::string("…")
-                  : std::string(at->second->type->name) + " on " + at->second->request->field;
-  }
-  if (!others.empty()) message += " (this stream has " + others + ")";
-  return message;
 }
 
 }  // namespace weir::engine

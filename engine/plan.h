@@ -6,12 +6,14 @@
 // alone. Thread safety: Plan, Build and Crossing are immutable; PlanLog is thread-safe.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +27,18 @@
 
 namespace weir::engine {
 
+// How the state of a build is shared out, and which tuples each share sees.
+enum class Scheme {
+  kWhole,     // one synopsis, with the owner of its stream
+  kByRecord,  // parts of one stream, which take kPartStride records in turn
+  kByPane,    // parts of one stream's windows, which take panes in turn
+  kByWorker,  // a dataset's linear synopsis: a partial with every worker
+  kBySlot,    // a dataset's other synopsis: parts by slot, each in record order
+  kByStream,  // a dataset whose every stream has a synopsis of its own, with the stream's owner
+};
+// Records of one part of a stream before the next part takes over.
+inline constexpr std::uint64_t kPartStride = 4096;
+
 // A synopsis that stands. Its identity is (dataset, stream, field, synopsis id).
 struct Build {
   std::uint64_t number = 0;  // unique in a run, ascending
@@ -32,11 +46,37 @@ struct Build {
   const synopses::SynopsisType* type = nullptr;
   // Empty; every part starts as a clone of it and shares its constant tables.
   std::shared_ptr<const synopses::Synopsis> prototype;
+  std::shared_ptr<const synopses::Synopsis> loaded;  // what part 0 starts with instead, if anything
   DatasetId dataset{};
-  StreamId stream{};  // meaningless when whole_dataset
-  bool whole_dataset = false;
-  std::uint32_t column = 0;  // of the field in every FieldSet
-  unsigned parts = 1;        // > 1: parts of one stream, each with an owner
+  StreamId stream{};                    // meaningless when whole_dataset()
+  std::uint32_t column = 0;             // of the field in every FieldSet
+  std::optional<std::uint32_t> weight;  // column of the weights
+  Scheme scheme = Scheme::kWhole;
+  unsigned parts = 1;  // kByRecord, kByPane, kBySlot: each has an owner
+
+  bool whole_dataset() const { return scheme >= Scheme::kByWorker; }
+};
+
+// What is asked of synopses at a cut.
+struct Ask {
+  enum class Kind {
+    kEstimate,
+    kPair,    // compares with another stream's
+    kSearch,  // compares all streams of the dataset
+    kSave,    // writes the state to a file
+  };
+  Kind kind = Kind::kEstimate;
+  synopses::Query query;  // with the time of the cut
+  // The synopses it looks at, in order: one, for kPair two, for kSearch all there are.
+  struct Of {
+    std::shared_ptr<const Build> build;
+    StreamId stream{};  // of a kByStream build: the one that is asked
+  };
+  std::vector<Of> of;
+  // A continuous query over windows: every window that changed since this time is answered.
+  bool changes = false;
+  std::int64_t since = kNoTime.ns;
+  std::string path;  // kSave
 };
 
 struct Plan {
@@ -47,11 +87,11 @@ struct Plan {
 
 // One thing that a worker does at a cut, in order.
 struct Action {
-  enum class Kind { kCreate, kRemove, kQuery };
+  enum class Kind { kCreate, kRemove, kAsk };
   Kind kind = Kind::kCreate;
-  std::shared_ptr<const Build> build;
-  std::shared_ptr<const Request> query;  // kQuery
-  std::uint32_t answer = 0;              // kQuery: index among the crossing's answers
+  std::shared_ptr<const Build> build;  // kCreate, kRemove
+  std::shared_ptr<const Ask> ask;      // kAsk
+  std::uint32_t answer = 0;            // kAsk: index among the crossing's answers
 };
 
 // What happens at one cut.
@@ -59,7 +99,7 @@ struct Crossing {
   std::uint64_t ordinal = 0;
   std::shared_ptr<const Plan> plan;  // the plan after it
   std::vector<Action> actions;
-  // Every answer of the cut in order. Those of kQuery actions have everything but the estimate.
+  // Every answer of the cut in order. Those of kAsk actions have everything but the estimate.
   std::vector<Answer> answers;
   // For each answer: how many workers contribute to it; 0 = it is complete.
   std::vector<std::uint32_t> contributors;
@@ -85,13 +125,24 @@ class Names {
 inline std::uint32_t part_slot(const core::Key& key, unsigned part) {
   return (key.slot + part) % core::kSlots;
 }
-// Parts that a build is kept in: one for what does not merge, and for a dataset whose linear
-// synopsis has a partial with each worker.
+// Slot of part `part` of a dataset's synopsis.
+inline std::uint32_t part_slot(DatasetId dataset, unsigned part) {
+  // Any function of the two that does not change; owners of it are spread by the parts.
+  return (raw(dataset) * 37 + part) % core::kSlots;
+}
+Scheme scheme_of(const Request& request, const synopses::SynopsisType& type);
+// Parts that a build is kept in: 1 unless its scheme has parts.
 unsigned part_count(const Request& request, const synopses::SynopsisType& type);
+
+struct PlanOptions {
+  Period emit;
+  std::string state_directory;
+};
 
 class PlanLog {
  public:
-  PlanLog(Names& names, const core::Routes& routes) : names_(names), routes_(routes) {}
+  PlanLog(Names& names, const core::Routes& routes, PlanOptions options)
+      : names_(names), routes_(routes), options_(std::move(options)) {}
 
   // The crossing of `cut`. Calls `first` once, by the worker that computed it.
   std::shared_ptr<const Crossing> cross(
@@ -100,23 +151,42 @@ class PlanLog {
   // Crossings that some worker has still to take.
   std::size_t pending() const;
 
+  // A save that a crossing asked for has been done, or has failed.
+  void saved(const std::string& path);
+
  private:
   struct Making;
+  struct Continuous {
+    std::shared_ptr<const Request> request;
+    std::shared_ptr<const Build> build;
+  };
   std::shared_ptr<Crossing> make(const Cut& cut);
   void apply(const Scheduled& scheduled, Making& making);
   void build(const std::shared_ptr<const Request>& request, Making& making);
+  void add(const std::shared_ptr<Build>& made, Making& making);
   void remove(const std::shared_ptr<const Request>& request, Making& making);
   void query(const std::shared_ptr<const Request>& request, Making& making);
-  void ask(const std::shared_ptr<const Build>& build, const std::shared_ptr<const Request>& query,
-           Answer::Kind kind, Making& making);
   void list(const std::shared_ptr<const Request>& request, Making& making);
+  void save(const std::shared_ptr<const Request>& request, Making& making);
+  void load(const std::shared_ptr<const Request>& request, Making& making);
   Result<std::shared_ptr<const synopses::Synopsis>> prototype(const Request& request,
                                                               const synopses::SynopsisType& type);
-  std::uint32_t contributors(const Build& build) const;
+
+  // plan_asks.cc: what a query asks of which builds.
+  void emission(const Cut& cut, Making& making);
+  Result<Ask> ask_of(const Request& request, const std::shared_ptr<const Build>& build) const;
+  Result<Ask> search_of(const Request& request, const std::shared_ptr<const Build>& build) const;
+  void ask(Ask ask, const Request& request, Answer::Kind kind, Making& making);
+  // What stands for the request: its own build, or that of every stream of its dataset.
+  std::shared_ptr<const Build> standing(const Request& request) const;
+  // What a save or load means: the build it names, or without a field the only one of its kind.
+  Result<std::shared_ptr<const Build>> named_by(const Request& request) const;
+  std::uint32_t contributors(const Ask& ask) const;
   std::string standing_near(const Request& request) const;
 
   Names& names_;
   const core::Routes& routes_;
+  const PlanOptions options_;
   mutable std::mutex mutex_;
   std::uint64_t first_pending_ = 0;  // ordinal of pending_.front()
   struct Pending {
@@ -128,17 +198,18 @@ class PlanLog {
   std::uint64_t next_build_ = 0;
   // By identity, ordered: what stands on one stream stands side by side.
   std::map<std::string, std::shared_ptr<const Build>> builds_;
-  struct Continuous {
-    std::shared_ptr<const Request> request;
-    std::shared_ptr<const Build> build;
-  };
   std::vector<Continuous> continuous_;  // in order of registration
   // One prototype for all builds of equal type and parameters, for as long as one of them stands.
   std::map<std::pair<int, std::vector<double>>, std::weak_ptr<const synopses::Synopsis>>
       prototypes_;
+  // Files that crossings have asked to be written and that are not there yet, with their number.
+  std::map<std::string, std::uint32_t> saving_;
+  std::condition_variable saved_;
 };
 
 // Identity of the synopsis that a request names, as a map key.
 std::string identity_of(const Request& request);
+// "Stocks/S0000/price", "Stocks/*/price".
+std::string place_of(const Request& request);
 
 }  // namespace weir::engine

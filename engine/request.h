@@ -33,12 +33,14 @@ struct Request {
   std::string stream;  // empty = every stream of the dataset
   std::string field;
   int synopsis_id = 0;
-  synopses::Params params;   // kBuild
-  unsigned parallelism = 1;  // kBuild: noOfP
-  synopses::Query query;     // kQuery
-  std::string query_json;    // kQuery: as given, for the answer
-  bool continuous = false;   // kQuery
-  std::string path;          // kSave, kLoad: inside the state directory
+  synopses::Params params;      // kBuild
+  unsigned parallelism = 1;     // kBuild: noOfP
+  std::string weight;           // kBuild: field that says how often a value counts; empty = once
+  synopses::WindowSpec window;  // kBuild: event-time windows, or none
+  synopses::Query query;        // kQuery
+  std::string query_json;       // kQuery: as given, for the answer
+  bool continuous = false;      // kQuery
+  std::string path;             // kSave, kLoad: inside the state directory
   std::optional<Position> at;
   // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
   std::string error;

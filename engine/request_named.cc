@@ -117,7 +117,8 @@ void RequestReader::read_named(const Item& op) {
 
 void RequestReader::read_named_build() {
   require_field();
-  refuse_unsupported();
+  read_weight();
+  read_window();
   read_parallelism("parallelism");
   std::vector<std::pair<std::string, synopses::Scalar>> named;
   if (const Item* params = find("params")) {

@@ -85,7 +85,8 @@ void RequestReader::read_status_word() {
   }
   read_type(std::string(word(0)), "param[0]");
   if (!build) return;
-  refuse_unsupported();
+  read_weight();
+  read_window();
   read_parallelism("noOfP");
   std::vector<synopses::Scalar> positional;
   for (std::size_t i = 3; i < param_.size(); ++i) {

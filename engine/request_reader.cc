@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "core/nearest.h"
 #include "engine/json_scan.h"
@@ -12,6 +13,8 @@
 #include "engine/synopsis_names.h"
 #include "ingest/times.h"
 #include "synopses/registry.h"
+#include "synopses/windowed.h"
+#include "weir/config.h"
 
 namespace weir::engine {
 namespace {
@@ -142,10 +145,77 @@ void RequestReader::require_field() {
   }
 }
 
-void RequestReader::refuse_unsupported() {
-  for (const char* key : {"weight", "window"}) {
-    if (find(key) != nullptr) fail(fmt::format("{} is not supported by this version", key));
+void RequestReader::read_weight() {
+  if (failed()) return;
+  auto weight = text("weight");
+  if (!weight.has_value()) return;
+  if (weight->empty()) return fail("weight names a field, such as \"volume\"");
+  const auto* type = synopses::find_type(request_.synopsis_id);
+  if (type->weights == synopses::Weights::kNone) {
+    std::string takers;
+    for (const auto& other : synopses::types()) {
+      if (other.weights == synopses::Weights::kNone) continue;
+      takers += fmt::format("{}{}", takers.empty() ? "" : ", ", other.name);
+    }
+    return fail(
+        fmt::format("weight: {} counts every value once; {} take a weight", type->name, takers));
   }
+  request_.weight = *std::move(weight);
+}
+
+// A duration: a text such as "5m", or seconds.
+std::int64_t RequestReader::read_span(simdjson::dom::element value, std::string_view key,
+                                      std::string_view raw) {
+  std::string_view text;
+  double seconds = 0;
+  if (value.get(text) == simdjson::SUCCESS) {
+    if (const auto span = parse_duration(text); span.ok()) return *span;
+  } else if (value.is_number() && value.get(seconds) == simdjson::SUCCESS) {
+    const double ns = seconds * static_cast<double>(kNanosPerSecond);
+    if (std::fabs(ns) < 9e18 && ns == std::floor(ns)) return static_cast<std::int64_t>(ns);
+  }
+  fail(fmt::format("window: {} is a duration such as \"5m\", or seconds, but {} was given", key,
+                   shown(raw)));
+  return 0;
+}
+
+void RequestReader::read_window() {
+  const Item* window = find("window");
+  if (failed() || window == nullptr) return;
+  constexpr std::string_view kRight =
+      "window is an object such as {\"size\":\"5m\",\"slide\":\"1m\",\"grace\":\"10s\"}";
+  simdjson::dom::object object;
+  if (window->value.get(object) != simdjson::SUCCESS) {
+    return fail(fmt::format("{}, but {} was given", kRight, shown(window->raw)));
+  }
+  synopses::WindowSpec spec;
+  bool slides = false, sized = false;
+  const std::vector<std::string_view> raws = json_children(window->raw);
+  std::size_t i = 0;
+  for (const auto field : object) {
+    const std::string_view raw = i < raws.size() ? raws[i] : std::string_view();
+    ++i;
+    static constexpr std::array kKeys = {"size", "slide", "grace"};
+    if (field.key == "size") {
+      sized = true;
+      spec.size = read_span(field.value, field.key, raw);
+    } else if (field.key == "slide") {
+      slides = true;
+      spec.slide = read_span(field.value, field.key, raw);
+    } else if (field.key == "grace") {
+      spec.grace = read_span(field.value, field.key, raw);
+    } else {
+      std::string right = core::did_you_mean(field.key, kKeys);
+      if (right.empty()) right = fmt::format("; {}", kRight);
+      return fail(fmt::format("unknown key {} in window{}", json_text(field.key), right));
+    }
+  }
+  if (failed()) return;
+  if (!sized) return fail(fmt::format("window: size is missing; {}", kRight));
+  if (!slides) spec.slide = spec.size;
+  const Status fine = synopses::Windowed::check(*synopses::find_type(request_.synopsis_id), spec);
+  if (!fine.ok()) return fail(fine.message());
+  request_.window = spec;
 }
 
 void RequestReader::read_type(std::optional<std::string> name, std::string_view name_key) {

@@ -60,7 +60,10 @@ class RequestReader {
   void read_type(std::optional<std::string> name, std::string_view name_key);
   void read_parallelism(std::string_view key);
   void read_query_value(simdjson::dom::element value, std::string_view raw);
-  void refuse_unsupported();
+  // "weight" and "window" of a build. REQUIRES: read_type() has gone well.
+  void read_weight();
+  void read_window();
+  std::int64_t read_span(simdjson::dom::element value, std::string_view key, std::string_view raw);
   void require_field();
   void require_dataset(std::string_view key);
 

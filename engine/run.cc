@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <map>
 
 #include "engine/digest.h"
 
@@ -109,7 +110,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       ring_(ring_entries(parts_.config, parts_.placement), parts_.routes->workers),
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
-      plans_(names, *parts_.routes),
+      plans_(names, *parts_.routes, {parts_.config.emit, parts_.config.state_directory}),
       shared_{ring_,
               names,
               *parts_.routes,
@@ -125,6 +126,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
       started_ns_(now_ns()),
       workers_(parts_.routes->workers) {
+  collector.use_threads(thread_count_);
   const std::size_t fields = names.fields()->names.size();
   for (std::uint64_t seq = 0; seq < ring_.size(); ++seq) {
     Entry& entry = ring_.at(Seq{seq});
@@ -186,6 +188,7 @@ Summary Run::summarize() {
     ShardWorker* worker = agent->worker();
     if (worker == nullptr) continue;
     summary.applied += worker->counts().applied;
+    summary.late += worker->counts().late;
     summary.unrouted += worker->counts().unrouted;
     for (std::uint32_t id = 0; id < worker->seen_streams().size(); ++id) {
       if (!worker->seen_streams()[id]) continue;
@@ -199,17 +202,29 @@ Summary Run::summarize() {
   summary.datasets =
       static_cast<std::uint64_t>(std::count(dataset_seen.begin(), dataset_seen.end(), true));
 
-  const std::vector<Standing> standing = merge_workers(std::move(instances), summary.threads);
+  const std::vector<Standing> standing =
+      merge_workers(std::move(instances), summary.threads, names_.keys());
+  std::map<std::string, std::uint64_t> values;  // of each build, over all its streams
+  std::vector<std::string> names;               // in the order of their identities
   for (const Standing& one : standing) {
     summary.state_bytes += one.synopsis->memory_bytes();
-    if (one.synopsis->n() > 0) continue;
-    const Request& request = *one.build->request;
-    summary.builds_without_tuples.push_back(request.dataset + "/" +
-                                            (request.stream.empty() ? "*" : request.stream) + "/" +
-                                            request.field + " " + one.build->type->name);
+    const std::string name = place_of(*one.build->request) + " " + one.build->type->name;
+    if (values.try_emplace(name, 0).second) names.push_back(name);
+    values[name] += one.synopsis->n();
+    Summary::Refused refused{one.synopsis->late(), one.synopsis->without_time(),
+                             one.without_weight};
+    if (refused.late + refused.without_time + refused.without_weight == 0) continue;
+    Summary::Refused& all = summary.refused[name];
+    all.late += refused.late;
+    all.without_time += refused.without_time;
+    all.without_weight += refused.without_weight;
+  }
+  for (const std::string& name : names) {
+    if (values[name] == 0) summary.builds_without_tuples.push_back(name);
   }
   if (parts_.config.digest) {
-    summary.digest = digest_of(standing, {summary.applied, 0, summary.unrouted}, summary.threads);
+    summary.digest =
+        digest_of(standing, {summary.applied, summary.late, summary.unrouted}, summary.threads);
   }
   return summary;
 }

@@ -5,8 +5,9 @@
 namespace weir::engine {
 namespace {
 
-// Records of one part of a stream before the next part takes over.
-constexpr std::uint64_t kPartStride = 4096;
+// BySlot::part of a stream that has not been looked up, and of one of another dataset.
+constexpr std::uint16_t kUnknownPart = 0xffff;
+constexpr std::uint16_t kNoPart = 0xfffe;
 
 template <class T>
 T& at_id(std::vector<T>& by_id, std::uint32_t id) {
@@ -34,6 +35,7 @@ ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
 std::size_t ShardWorker::do_work() {
   if (done_ || !shared_.ring.ready(next_)) return 0;
   const Entry& entry = shared_.ring.at(next_);
+  feeder_.open(entry, raw(cursor_.position()), cursor_.stream_time());
   if (!entry.requests.empty()) cross(cursor_.live(entry.requests));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
@@ -90,7 +92,7 @@ void ShardWorker::cross(const Cut& cut) {
       case Action::Kind::kRemove:
         remove(*action.build);
         break;
-      case Action::Kind::kQuery:
+      case Action::Kind::kAsk:
         answer(*crossing, action);
         break;
     }
@@ -98,62 +100,120 @@ void ShardWorker::cross(const Cut& cut) {
 }
 
 Targets& ShardWorker::targets_of(const Build& build) {
-  return build.whole_dataset ? at_id(by_dataset_, raw(build.dataset))
-                             : at_id(by_stream_, raw(build.stream));
+  return build.whole_dataset() ? at_id(by_dataset_, raw(build.dataset))
+                               : at_id(by_stream_, raw(build.stream));
 }
 
 void ShardWorker::create(const std::shared_ptr<const Build>& build) {
   auto instance = std::make_unique<Instance>();
   instance->build = build;
   instance->parts.resize(build->parts);
-  bool concerned = build->whole_dataset;
-  if (!build->whole_dataset) {
-    const core::Key& key = shared_.names.keys().key(build->stream);
-    // The owner of the stream knows the instance even without a part, to count what it takes.
-    concerned = shared_.routes.owner(key) == number_;
-  }
-  for (unsigned part = 0; part < build->parts; ++part) {
-    if (!build->whole_dataset) {
-      const core::Key& key = shared_.names.keys().key(build->stream);
-      if (shared_.routes.slot_owner[part_slot(key, part)] != number_) continue;
-    }
-    instance->parts[part] = build->prototype->clone();
-    concerned = true;
+  const auto slot_of = [&](unsigned part) {
+    return build->whole_dataset() ? part_slot(build->dataset, part)
+                                  : part_slot(shared_.names.keys().key(build->stream), part);
+  };
+  // The owner of a stream knows the instance even without a part, to count what it takes.
+  bool concerned = build->whole_dataset() ||
+                   shared_.routes.owner(shared_.names.keys().key(build->stream)) == number_;
+  bool has_part = false;
+  for (unsigned part = 0; part < build->parts && build->scheme != Scheme::kByStream; ++part) {
+    const bool everywhere = build->scheme == Scheme::kByWorker;
+    if (!everywhere && shared_.routes.slot_owner[slot_of(part)] != number_) continue;
+    // A dataset's partials are all part 0; one of them starts with what was loaded.
+    const bool loads = build->loaded != nullptr && part == 0 && (!everywhere || number_ == 0);
+    instance->parts[part] = (loads ? build->loaded : build->prototype)->clone();
+    concerned = has_part = true;
   }
   if (!concerned) return;
-  targets_of(*build).push_back({build->parts == 1 ? instance->parts[0].get() : nullptr,
-                                instance.get(), build->column, build->type->numeric_only});
+  if (build->scheme == Scheme::kByStream) {
+    by_stream_builds_.push_back(instance.get());
+    ++joins_;
+  } else {
+    const bool whole = build->parts == 1 && build->scheme != Scheme::kBySlot;
+    targets_of(*build).push_back(Target::of(*instance, whole ? instance->parts[0].get() : nullptr));
+    if (build->scheme == Scheme::kBySlot && has_part) {
+      by_slot_.push_back(
+          {instance.get(), {}, std::vector<core::Array<std::uint32_t>>(build->parts)});
+    }
+  }
   instances_.emplace(build->number, std::move(instance));
 }
 
 void ShardWorker::remove(const Build& build) {
   const auto found = instances_.find(build.number);
   if (found == instances_.end()) return;
-  std::erase_if(targets_of(build),
-                [&](const Target& target) { return target.instance == found->second.get(); });
+  const Instance* gone = found->second.get();
+  const auto is_of = [gone](const auto& holder) { return holder.instance == gone; };
+  if (build.scheme == Scheme::kByStream) {
+    for (const auto& [stream, synopsis] : gone->streams) std::erase_if(by_stream_[stream], is_of);
+    std::erase(by_stream_builds_, gone);
+  } else {
+    std::erase_if(targets_of(build), is_of);
+    std::erase_if(by_slot_, is_of);
+  }
   instances_.erase(found);
 }
 
-void ShardWorker::answer(const Crossing& crossing, const Action& action) {
-  const auto found = instances_.find(action.build->number);
+const synopses::Synopsis* ShardWorker::sole(const Ask& ask) const {
+  const Ask::Of& of = ask.of.front();
+  const auto found = instances_.find(of.build->number);
+  if (found == instances_.end()) return nullptr;
+  if (of.build->scheme == Scheme::kByStream) {
+    const auto own = found->second->streams.find(raw(of.stream));
+    return own == found->second->streams.end() ? of.build->prototype.get() : own->second.get();
+  }
+  return found->second->parts.size() == 1 ? found->second->parts[0].get() : nullptr;
+}
+
+void ShardWorker::contribute(const Ask& ask, const Ask::Of& of, std::uint32_t side,
+                             std::vector<Partial>& partials) const {
+  const auto found = instances_.find(of.build->number);
   if (found == instances_.end()) return;
-  std::vector<Partial> partials;
   const Instance& instance = *found->second;
-  const std::uint32_t contributors = crossing.contributors[action.answer];
-  for (std::uint32_t part = 0; part < instance.parts.size(); ++part) {
-    const auto& synopsis = instance.parts[part];
-    if (synopsis == nullptr) continue;
-    if (contributors == 1 && instance.parts.size() == 1) {
-      Answer finished = crossing.answers[action.answer];
-      fill_answer(*synopsis, action.query->query, finished);
-      shared_.collector.complete(crossing.ordinal, action.answer, std::move(finished));
+  core::KeyTable& keys = shared_.names.keys();
+  if (of.build->scheme == Scheme::kByStream) {
+    if (ask.kind == Ask::Kind::kSearch) {
+      for (const auto& [stream, synopsis] : instance.streams) {
+        partials.push_back({side, 0, keys.key(StreamId{stream}).stream, synopsis->clone()});
+      }
       return;
     }
-    partials.push_back({action.build->whole_dataset ? number_ : part, synopsis->clone()});
+    if (shared_.routes.owner(keys.key(of.stream)) != number_) return;
+    const auto own = instance.streams.find(raw(of.stream));
+    partials.push_back(
+        {side, 0, keys.key(of.stream).stream,
+         own == instance.streams.end() ? of.build->prototype->clone() : own->second->clone()});
+    return;
   }
-  if (partials.empty()) return;
-  shared_.collector.contribute(crossing.ordinal, action.answer, action.query->query,
-                               std::move(partials));
+  const std::string_view stream =
+      of.build->whole_dataset() ? std::string_view() : keys.key(of.build->stream).stream;
+  for (std::uint32_t part = 0; part < instance.parts.size(); ++part) {
+    if (instance.parts[part] == nullptr) continue;
+    const bool partial = of.build->scheme == Scheme::kByWorker;
+    partials.push_back({side, partial ? number_ : part, stream, instance.parts[part]->clone()});
+  }
+}
+
+void ShardWorker::answer(const Crossing& crossing, const Action& action) {
+  const Ask& ask = *action.ask;
+  if (ask.kind == Ask::Kind::kEstimate && crossing.contributors[action.answer] == 1) {
+    if (const synopses::Synopsis* only = sole(ask);
+        only != nullptr &&
+        (ask.of[0].build->scheme != Scheme::kByStream ||
+         shared_.routes.owner(shared_.names.keys().key(ask.of[0].stream)) == number_)) {
+      shared_.collector.complete(crossing.ordinal, action.answer,
+                                 answers_of(*only, ask, crossing.answers[action.answer]));
+      return;
+    }
+  }
+  std::vector<Partial> partials;
+  for (std::uint32_t side = 0; side < ask.of.size(); ++side) {
+    contribute(ask, ask.of[side], side, partials);
+  }
+  const bool all = ask.kind == Ask::Kind::kSearch &&
+                   crossing.contributors[action.answer] == shared_.routes.workers;
+  if (partials.empty() && !all) return;
+  shared_.collector.contribute(crossing.ordinal, action, std::move(partials));
 }
 
 void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record) {
@@ -174,8 +234,9 @@ void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint
       end = static_cast<std::uint32_t>(
           std::lower_bound(tuples + begin, tuples + end, to_record, before) - tuples);
     }
-    if (begin < end) apply_run(entry, batch, run, begin, end);
+    if (begin < end) apply_run(batch, run, begin, end);
   }
+  if (!by_slot_.empty()) apply_by_slot(entry, from_record, to_record);
 }
 
 // Streams beyond the caches cost a chain of misses each: list, targets, synopsis. The chains of the
@@ -203,97 +264,71 @@ void ShardWorker::prefetch(const core::Batch& batch, std::size_t run) const {
   }
 }
 
-void ShardWorker::apply_run(const Entry& entry, const core::Batch& batch, const core::Run& run,
-                            std::uint32_t begin, std::uint32_t end) {
+void ShardWorker::apply_run(const core::Batch& batch, const core::Run& run, std::uint32_t begin,
+                            std::uint32_t end) {
   const std::uint32_t id = raw(run.stream);
-  const Targets& own = list_at(by_stream_, id);
-  for (const Target& target : own) {
-    if (target.whole == nullptr) {
-      items_.reset();  // parts share its scratch
-      update_parts(target, entry, batch, begin, end);
-    } else if (run.primary) {
-      update(*target.whole, target, batch, entry.columns, begin, end);
-    }
+  if (run.primary && !by_stream_builds_.empty()) join(run.stream);
+  feeder_.begin(batch, begin, end, run.primary);
+  for (const Target& target : list_at(by_stream_, id)) {
+    // The other workers of a stream in parts see it in runs that are not primary.
+    if (target.whole == nullptr || run.primary) feeder_.give(target);
   }
-  if (!run.primary) {
-    items_.reset();
-    return;
-  }
+  if (!run.primary) return;
   if (id >= seen_.size()) seen_.resize(std::max<std::size_t>(id + 1, seen_.size() * 2));
   seen_[id] = true;
-  const std::uint32_t dataset =
-      by_dataset_.empty() ? 0 : raw(shared_.names.keys().key(run.stream).dataset_id);
-  const Targets& shared = list_at(by_dataset_, dataset);
-  for (const Target& target : shared) {
-    update(*target.whole, target, batch, entry.columns, begin, end);
+  if (!by_dataset_.empty()) {
+    const std::uint32_t dataset = raw(shared_.names.keys().key(run.stream).dataset_id);
+    for (const Target& target : list_at(by_dataset_, dataset)) feeder_.give(target);
   }
-  items_.reset();
-  const std::uint32_t taken = count_taken(batch, own, shared, begin, end);
-  counts_.applied += taken;
-  counts_.unrouted += end - begin - taken;
+  const ShardCounts counts = feeder_.finish();
+  counts_.applied += counts.applied;
+  counts_.late += counts.late;
+  counts_.unrouted += counts.unrouted;
 }
 
-std::uint32_t ShardWorker::count_taken(const core::Batch& batch, const Targets& own,
-                                       const Targets& dataset_wide, std::uint32_t begin,
-                                       std::uint32_t end) {
-  for (const Targets* list : {&own, &dataset_wide}) {
-    for (const Target& target : *list) {
-      if (batch.fields[target.column].kinds.empty()) return end - begin;
-    }
+void ShardWorker::join(StreamId stream) {
+  std::uint32_t& looked = at_id(joined_, raw(stream));
+  if (looked == joins_) return;
+  looked = joins_;
+  const DatasetId dataset = shared_.names.keys().key(stream).dataset_id;
+  for (Instance* instance : by_stream_builds_) {
+    if (instance->build->dataset != dataset) continue;
+    auto& own = instance->streams[raw(stream)];
+    if (own != nullptr) continue;
+    own = instance->build->prototype->clone();
+    at_id(by_stream_, raw(stream)).push_back(Target::of(*instance, own.get()));
   }
-  std::uint32_t taken = 0;
-  for (std::uint32_t i = begin; i < end; ++i) {
-    bool any = false;
-    for (const Targets* list : {&own, &dataset_wide}) {
-      for (const Target& target : *list) any |= target.takes(batch.fields[target.column].kinds[i]);
-    }
-    taken += any ? 1 : 0;
-  }
-  return taken;
 }
 
-void ShardWorker::update(synopses::Synopsis& synopsis, const Target& target,
-                         const core::Batch& batch, const core::Columns& columns,
-                         std::uint32_t begin, std::uint32_t end) {
-  const core::Column& column = batch.fields[target.column];
-  const std::size_t n = end - begin;
-  if (column.kinds.empty()) {
-    // Synopses of one field stand side by side and share its hashes.
-    if (!items_.has_value() || items_->bits().data() != column.bits.data() + begin) {
-      items_.emplace(std::span(column.bits.data() + begin, n), nullptr, nullptr, hash_scratch_);
+void ShardWorker::apply_by_slot(const Entry& entry, std::uint32_t from_record,
+                                std::uint32_t to_record) {
+  const core::Columns& columns = entry.columns;
+  const std::uint32_t* record = columns.record.data();
+  const std::uint32_t* last = record + columns.tuples();
+  const auto from =
+      static_cast<std::uint32_t>(std::lower_bound(record, last, from_record) - record);
+  const auto to = static_cast<std::uint32_t>(std::lower_bound(record, last, to_record) - record);
+  for (BySlot& shared : by_slot_) {
+    const Build& build = *shared.instance->build;
+    for (auto& picked : shared.picked) picked.clear();
+    for (std::uint32_t tuple = from; tuple < to; ++tuple) {
+      const std::uint32_t stream = raw(columns.stream[tuple]);
+      if (stream >= shared.part.size()) shared.part.resize(stream + 64, kUnknownPart);
+      std::uint16_t& part = shared.part[stream];
+      if (part == kUnknownPart) {
+        const core::Key& key = shared_.names.keys().key(StreamId{stream});
+        part = key.dataset_id == build.dataset ? static_cast<std::uint16_t>(key.slot % build.parts)
+                                               : kNoPart;
+      }
+      if (part != kNoPart && shared.instance->parts[part] != nullptr) {
+        shared.picked[part].push_back(tuple);
+      }
     }
-    synopsis.update(*items_);
-    return;
-  }
-  items_.reset();
-  bits_scratch_.clear();
-  kinds_scratch_.clear();
-  for (std::uint32_t i = begin; i < end; ++i) {
-    if (!target.takes(column.kinds[i])) continue;
-    bits_scratch_.push_back(column.bits[i]);
-    kinds_scratch_.push_back(column.kinds[i]);
-  }
-  if (bits_scratch_.empty()) return;
-  synopsis.update(synopses::Items(bits_scratch_.span(), kinds_scratch_.data(), columns.text.data(),
-                                  hash_scratch_));
-}
-
-void ShardWorker::update_parts(const Target& target, const Entry& entry, const core::Batch& batch,
-                               std::uint32_t begin, std::uint32_t end) {
-  std::vector<std::unique_ptr<synopses::Synopsis>>& parts = target.instance->parts;
-  const std::uint64_t base = raw(cursor_.position());
-  const auto stride_of = [&](std::uint32_t i) {
-    return (base + entry.columns.record[batch.tuple[i]]) / kPartStride;
-  };
-  while (begin < end) {
-    const std::uint64_t stride = stride_of(begin);
-    std::uint32_t stop = begin + 1;
-    while (stop < end && stride_of(stop) == stride) ++stop;
-    if (auto& part = parts[stride % parts.size()]; part != nullptr) {
-      update(*part, target, batch, entry.columns, begin, stop);
-      items_.reset();
+    const Target target = Target::of(*shared.instance, nullptr);
+    for (unsigned part = 0; part < build.parts; ++part) {
+      if (shared.picked[part].empty()) continue;
+      feeder_.give_picked(target, *shared.instance->parts[part], shared.picked[part].span());
     }
-    begin = stop;
   }
 }
 
@@ -304,6 +339,8 @@ std::vector<Instance> ShardWorker::take_instances() {
   instances_.clear();
   by_stream_.clear();
   by_dataset_.clear();
+  by_stream_builds_.clear();
+  by_slot_.clear();
   return taken;
 }
 

@@ -5,7 +5,7 @@
 //  1. Every synopsis, or part of one, has exactly one owner; nobody else reads it until the end.
 //  2. At a cut everything before it has been applied and nothing after it.
 //  3. Each tuple is counted by the owner of its stream alone: applied if any synopsis of the stream
-//     or its dataset took it, else unrouted.
+//     or its dataset took it, else late if any refused it as late, else unrouted.
 // Thread safety: shard-local; its counters may be read by any thread.
 #pragma once
 
@@ -22,6 +22,7 @@
 #include "engine/collector.h"
 #include "engine/cuts.h"
 #include "engine/entry.h"
+#include "engine/feed.h"
 #include "engine/plan.h"
 #include "weir/answer.h"
 
@@ -39,32 +40,6 @@ struct Shared {
   std::vector<std::string> source_names;
   std::size_t max_reject_samples = 0;
   core::Counters& counters;
-};
-
-// A synopsis as one worker holds it.
-struct Instance {
-  std::shared_ptr<const Build> build;
-  // By part number; null where another worker owns the part. One for what is not in parts.
-  std::vector<std::unique_ptr<synopses::Synopsis>> parts;
-};
-
-// What takes the values of a stream, flat: a stream whose state is not in cache costs few misses.
-struct Target {
-  synopses::Synopsis* whole = nullptr;  // null: in parts
-  Instance* instance = nullptr;
-  std::uint32_t column = 0;
-  bool numeric_only = false;
-
-  bool takes(core::Kind kind) const {
-    return kind != core::Kind::kMissing && !(numeric_only && kind == core::Kind::kText);
-  }
-};
-using Targets = std::vector<Target>;
-
-// Counts of one worker, for tuples whose stream it owns.
-struct ShardCounts {
-  std::uint64_t applied = 0;
-  std::uint64_t unrouted = 0;
 };
 
 class ShardWorker {
@@ -92,19 +67,19 @@ class ShardWorker {
   void create(const std::shared_ptr<const Build>& build);
   void remove(const Build& build);
   void answer(const Crossing& crossing, const Action& action);
+  // This worker's share of what `of` stands for, copied.
+  void contribute(const Ask& ask, const Ask::Of& of, std::uint32_t side,
+                  std::vector<Partial>& partials) const;
+  // The only synopsis that an ask looks at, if it is one and here.
+  const synopses::Synopsis* sole(const Ask& ask) const;
   void fold_header(const Entry& entry);
   void apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
-  void apply_run(const Entry& entry, const core::Batch& batch, const core::Run& run,
-                 std::uint32_t begin, std::uint32_t end);
-  // Values [begin, end) of the target's field to `synopsis`, those that it takes.
-  void update(synopses::Synopsis& synopsis, const Target& target, const core::Batch& batch,
-              const core::Columns& columns, std::uint32_t begin, std::uint32_t end);
-  void update_parts(const Target& target, const Entry& entry, const core::Batch& batch,
-                    std::uint32_t begin, std::uint32_t end);
-  // How many of [begin, end) some target takes.
-  static std::uint32_t count_taken(const core::Batch& batch, const Targets& own,
-                                   const Targets& dataset_wide, std::uint32_t begin,
-                                   std::uint32_t end);
+  void apply_run(const core::Batch& batch, const core::Run& run, std::uint32_t begin,
+                 std::uint32_t end);
+  // Gives the stream a synopsis of its own of every Scheme::kByStream build of its dataset.
+  void join(StreamId stream);
+  // What is in parts by slot takes its tuples in record order over all streams.
+  void apply_by_slot(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
   void prefetch(const core::Batch& batch, std::size_t run) const;
   Targets& targets_of(const Build& build);
 
@@ -119,11 +94,20 @@ class ShardWorker {
   std::vector<Targets> by_dataset_;                                         // by dataset id
   std::vector<bool> seen_;                                                  // by stream id
   ShardCounts counts_;
+  Feeder feeder_;
 
-  core::Array<std::uint64_t> hash_scratch_;
-  std::optional<synopses::Items> items_;  // of the run in hand; holds hash_scratch_
-  core::Array<std::uint64_t> bits_scratch_;
-  core::Array<core::Kind> kinds_scratch_;
+  // Builds of Scheme::kByStream; each change makes streams look whether they have joined them all.
+  std::vector<Instance*> by_stream_builds_;
+  std::uint32_t joins_ = 1;
+  std::vector<std::uint32_t> joined_;  // by stream id: joins_ when it last looked
+
+  // A build in parts by slot of which this worker has some.
+  struct BySlot {
+    Instance* instance = nullptr;
+    std::vector<std::uint16_t> part;                 // by stream id; see apply_by_slot()
+    std::vector<core::Array<std::uint32_t>> picked;  // by part: tuples of the entry in hand
+  };
+  std::vector<BySlot> by_slot_;
 
   // Folded from headers by worker 0 alone.
   struct HeaderCounters {

@@ -29,6 +29,9 @@ struct ItemExtras {
   // Stream time just after the value's record: the largest event time of the whole input so far.
   // Never decreases, and never below the value's own time.
   const std::int64_t* clocks = nullptr;
+  // Where a synopsis says which values it refused because they came too late: set to 1. Zeroed by
+  // whoever gives it.
+  std::uint8_t* refused = nullptr;
 };
 
 class Items {
@@ -47,11 +50,28 @@ class Items {
   const std::int64_t* weights() const { return extras_.weights; }
   const std::int64_t* times() const { return extras_.times; }
   const std::int64_t* clocks() const { return extras_.clocks; }
+  // Value i came too late to be taken.
+  void refuse(std::size_t i) const {
+    if (extras_.refused != nullptr) extras_.refused[i] = 1;
+  }
   // When kinds() == nullptr, the bits are doubles.
   double number(std::size_t i) const {
     return core::as_double(bits_[i], kinds_ == nullptr ? core::Kind::kNumber : kinds_[i]);
   }
+  // The items [begin, end), which share these items' hashes. REQUIRES: *this outlives it.
+  Items slice(std::size_t begin, std::size_t end) const {
+    Items part(bits_.subspan(begin, end - begin), kinds_ == nullptr ? nullptr : kinds_ + begin,
+               text_, scratch_,
+               {extras_.weights == nullptr ? nullptr : extras_.weights + begin,
+                extras_.times == nullptr ? nullptr : extras_.times + begin,
+                extras_.clocks == nullptr ? nullptr : extras_.clocks + begin,
+                extras_.refused == nullptr ? nullptr : extras_.refused + begin});
+    part.whole_ = this;
+    part.offset_ = begin;
+    return part;
+  }
   std::span<const std::uint64_t> hashes() const {
+    if (whole_ != nullptr) return whole_->hashes().subspan(offset_, size());
     if (!hashed_) {
       scratch_.resize(size());
       hash_values(bits_.data(), kinds_, text_, size(), scratch_.data());
@@ -66,6 +86,8 @@ class Items {
   const char* text_;
   core::Array<std::uint64_t>& scratch_;
   ItemExtras extras_;
+  const Items* whole_ = nullptr;  // of a slice
+  std::size_t offset_ = 0;
   mutable bool hashed_ = false;
 };
 

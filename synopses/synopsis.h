@@ -52,6 +52,9 @@ struct Estimate {
   std::optional<double> confidence;  // probability that the bounds hold
   bool exact = false;
   std::string reason;  // why json is null; empty otherwise
+  // Of the window that was asked, where the synopsis has windows.
+  std::optional<std::uint64_t> n;
+  std::int64_t window_start = kNoTime.ns, window_end = kNoTime.ns;
 };
 
 // Parameters in the declared order of the form they were given in (see registry.h).
@@ -61,6 +64,13 @@ struct Params {
   friend bool operator==(const Params&, const Params&) = default;
 };
 
+// Event-time windows [k·slide, k·slide + size), in ns; size 0 = no windows.
+struct WindowSpec {
+  std::int64_t size = 0, slide = 0, grace = 0;
+  explicit operator bool() const { return size != 0; }
+  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+};
+
 class Synopsis {
  public:
   virtual ~Synopsis() = default;
@@ -68,8 +78,13 @@ class Synopsis {
   // 1 to 10, see SEMANTICS B.
   virtual int id() const = 0;
   virtual const Params& params() const = 0;
+  // The windows it is kept over, if any (windowed.h).
+  virtual WindowSpec window_spec() const { return {}; }
   // Values taken so far; with weights, the sum of their sizes.
   virtual std::uint64_t n() const = 0;
+  // Values that it refused as too late, and for want of a time.
+  virtual std::uint64_t late() const { return 0; }
+  virtual std::uint64_t without_time() const { return 0; }
   // It reads Items::times() and clocks(): whoever updates it must give them.
   virtual bool timed() const { return false; }
   virtual void update(const Items& items) = 0;

@@ -28,7 +28,8 @@ struct Answer {
   std::optional<double> lower, upper, confidence;
   bool exact = false;
   std::uint64_t memory_bytes = 0;
-  std::string reason;  // why estimate is null, or what an error says
+  Time window_start, window_end;  // the window that is answered, of a synopsis that has windows
+  std::string reason;             // why estimate is null, or what an error says
   Epoch epoch{};
   RecordPosition seq{};  // records before the cut
   Time as_of;            // stream time of the cut
@@ -62,6 +63,14 @@ struct Summary {
   Epoch epoch{};
   std::vector<std::string> builds_without_tuples;  // "dataset/stream/field Type"
   std::string layout;
+  // Values that single synopses could not take although their field was there, by
+  // "dataset/stream/field Type": outside the conservation above, since others may have taken them.
+  struct Refused {
+    std::uint64_t late = 0;            // their window was final, or their interval over
+    std::uint64_t without_time = 0;    // windows and grids of time need one
+    std::uint64_t without_weight = 0;  // missing, no whole number, negative, or beyond 2^53
+  };
+  std::map<std::string, Refused> refused;  // only those that refused any
   std::string source_error;        // the first error of a source; what came before it was applied
   std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 

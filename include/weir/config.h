@@ -38,6 +38,8 @@ struct Config {
   std::string mapping_toml;                // the text of a mapping; replaces `layout`
   std::string mapping_name = "mapping";    // its file name, for messages
   Period emit{60 * kNanosPerSecond, 0};
+  // Where synopses are saved to and loaded from; empty = nowhere, and such requests are refused.
+  std::string state_directory;
   bool digest = false;                      // compute Summary::digest at the end
   std::size_t max_reject_samples = 10'000;  // further rejects are counted, not reported
 };

@@ -277,7 +277,7 @@ TEST(SummaryJson, KnowsWhenRecordsAreNotConserved) {
 
 // The answers that the documentation shows are lines of a real run: keys as ours, in our order.
 TEST(AnswerExamples, OfTheDocumentationHaveTheKeysThatAreWritten) {
-  std::ifstream doc(std::filesystem::path(__FILE__).parent_path() / "../../docs/requests.md");
+  std::ifstream doc(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/requests.md");
   ASSERT_TRUE(doc.good());
   std::size_t answers = 0;
   bool inside = false;

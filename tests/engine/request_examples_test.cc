@@ -18,7 +18,7 @@ std::vector<Request> parse(std::string_view text) {
   return requests.ok() ? *std::move(requests) : std::vector<Request>();
 }
 
-std::filesystem::path root() { return std::filesystem::path(__FILE__).parent_path() / "../.."; }
+std::filesystem::path root() { return WEIR_SOURCE_DIR; }
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -65,7 +65,7 @@ std::string named(std::string_view op, std::string_view rest = "") {
 }
 constexpr std::string_view kParams = R"(,"params":{"epsilon":0.002,"confidence":0.99})";
 
-std::filesystem::path root() { return std::filesystem::path(__FILE__).parent_path() / "../.."; }
+std::filesystem::path root() { return WEIR_SOURCE_DIR; }
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -235,10 +235,28 @@ TEST(Requests, SayWhatIsWrongAndWhatWouldBeRight) {
       {R"({"op":"query","synopsis":"DFT","dataset":7,"field":"p"})",
        "dataset is a text in quotes, but 7"},
       {named("save"), "path is missing"},
-      {named("build", std::string(kParams) + R"(,"weight":"volume")"),
-       "weight is not supported by this version"},
-      {named("build", std::string(kParams) + R"(,"window":{"size":"5m"})"),
-       "window is not supported by this version"},
+      {R"({"op":"build","synopsis":"HyperLogLog","dataset":"D","field":"p","params":{"rsd":0.1},)"
+       R"("weight":"volume"})",
+       "weight: HyperLogLog counts every value once; CountMin"},
+      {named("build", std::string(kParams) + R"(,"weight":7)"), "weight is a text in quotes"},
+      {named("build", std::string(kParams) + R"(,"weight":"")"), "weight names a field"},
+      {named("build", std::string(kParams) + R"(,"window":"5m")"),
+       "window is an object such as {\"size\":\"5m\",\"slide\":\"1m\",\"grace\":\"10s\"}, but"},
+      {named("build", std::string(kParams) + R"(,"window":{"slide":"5m"})"),
+       "window: size is missing"},
+      {named("build", std::string(kParams) + R"(,"window":{"size":"5m","slid":"1m"})"),
+       "unknown key \"slid\" in window; did you mean \"slide\"?"},
+      {named("build", std::string(kParams) + R"(,"window":{"size":"5 parsecs"})"),
+       "window: size is a duration such as \"5m\", or seconds, but \"5 parsecs\""},
+      {named("build", std::string(kParams) + R"(,"window":{"size":0})"),
+       "window: size must be longer than 0"},
+      {named("build", std::string(kParams) + R"(,"window":{"size":"1m","slide":"2m"})"),
+       "window: slide must be longer than 0 and at most the size (60 s), but got 120 s"},
+      {named("build", std::string(kParams) + R"(,"window":{"size":"1d","slide":"1s"})"),
+       "and at most 4096 are kept"},
+      {R"({"op":"build","synopsis":"DFT","dataset":"D","field":"p","window":{"size":"5m"},)"
+       R"("params":{"window":8,"slide":4,"coefficients":2}})",
+       "window: DFT does not merge, so it has no panes"},
       {named("build", std::string(kParams) + R"(,"parallelism":0)"),
        "parallelism is a whole number from 1 to 256, but 0"},
       {named("build", std::string(kParams) + R"(,"parallelism":257)"), "from 1 to 256, but 257"},

@@ -111,7 +111,7 @@ TEST(Mapping, HostileTextIsAnErrorAtMost) {
 }
 
 std::string example(const std::string& name) {
-  const auto root = std::filesystem::absolute(__FILE__).parent_path() / "../../examples/mappings";
+  const auto root = std::filesystem::path(WEIR_SOURCE_DIR) / "examples/mappings";
   std::ifstream file(root / name);
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -9,9 +9,7 @@
 namespace weir::replay {
 namespace {
 
-std::filesystem::path root() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
-}
+std::filesystem::path root() { return WEIR_SOURCE_DIR; }
 
 // The lines of the ```sh blocks of a file.
 std::string commands_of(const std::filesystem::path& file) {

@@ -13,7 +13,7 @@ namespace weir::tests {
 // WEIR_SHARED_DATA if set, else ../shared/data beside the sources.
 inline std::filesystem::path shared_data() {
   if (const char* set = std::getenv("WEIR_SHARED_DATA")) return set;
-  return std::filesystem::absolute(__FILE__).parent_path() / "../../../shared/data";
+  return std::filesystem::path(WEIR_SOURCE_DIR) / "../shared/data";
 }
 
 }  // namespace weir::tests

@@ -1,0 +1,127 @@
+#include "engine/finish.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/check.h"
+#include "engine/parallel.h"
+#include "synopses/windowed.h"
+
+namespace weir::engine {
+namespace {
+
+void fill_estimate(Result<synopses::Estimate> estimated, Answer& answer) {
+  if (!estimated.ok()) {
+    answer.kind = Answer::Kind::kError;
+    answer.reason = estimated.status().message();
+    return;
+  }
+  if (estimated->n.has_value()) answer.n = *estimated->n;
+  answer.estimate = std::move(estimated->json);
+  answer.lower = estimated->lower;
+  answer.upper = estimated->upper;
+  answer.confidence = estimated->confidence;
+  answer.exact = estimated->exact;
+  answer.reason = std::move(estimated->reason);
+  answer.window_start = Time{estimated->window_start};
+  answer.window_end = Time{estimated->window_end};
+}
+
+// Of one side of a pair.
+std::unique_ptr<synopses::Synopsis> merge_side(std::vector<Partial>& partials, std::uint32_t side) {
+  std::vector<Partial> own;
+  for (Partial& partial : partials) {
+    if (partial.side == side) own.push_back(std::move(partial));
+  }
+  std::erase_if(partials, [side](const Partial& partial) { return partial.side == side; });
+  return merge_partials(std::move(own));
+}
+
+Answer compare(const Ask& ask, std::vector<Partial> partials, Answer answer) {
+  const auto one = merge_side(partials, 0);
+  const auto other = merge_side(partials, 1);
+  answer.n = one->n();
+  answer.memory_bytes = one->memory_bytes() + other->memory_bytes();
+  fill_estimate(one->estimate_with(*other, ask.query), answer);
+  return answer;
+}
+
+Answer search(const Ask& ask, std::vector<Partial> partials, Answer answer, unsigned threads) {
+  // A stream's own build comes before the one it has of its dataset's.
+  const auto is_own = [&](const Partial& partial) {
+    return ask.of[partial.side].build->scheme != Scheme::kByStream;
+  };
+  std::sort(partials.begin(), partials.end(), [&](const Partial& a, const Partial& b) {
+    if (a.stream != b.stream) return a.stream < b.stream;
+    return is_own(a) && !is_own(b);
+  });
+  std::vector<synopses::Member> members;
+  for (const Partial& partial : partials) {
+    if (!members.empty() && members.back().stream == partial.stream) continue;
+    members.push_back({partial.stream, partial.synopsis.get()});
+    answer.n += partial.synopsis->n();
+    answer.memory_bytes += partial.synopsis->memory_bytes();
+  }
+  fill_estimate(ask.of.front().build->type->search(
+                    members, ask.query,
+                    [threads](std::size_t n, const std::function<void(std::size_t)>& body) {
+                      for_each_index(n, threads, body);
+                    }),
+                answer);
+  return answer;
+}
+
+}  // namespace
+
+void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer) {
+  answer.n = synopsis.n();
+  answer.memory_bytes = synopsis.memory_bytes();
+  fill_estimate(synopsis.estimate(query), answer);
+}
+
+std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials) {
+  WEIR_CHECK(!partials.empty(), "somebody owns a part");
+  std::sort(partials.begin(), partials.end(),
+            [](const Partial& a, const Partial& b) { return a.part < b.part; });
+  std::unique_ptr<synopses::Synopsis> merged = std::move(partials.front().synopsis);
+  for (std::size_t i = 1; i < partials.size(); ++i) {
+    const Status status = merged->merge(*partials[i].synopsis);
+    WEIR_CHECK(status.ok(), "parts of one build have equal parameters");
+  }
+  return merged;
+}
+
+std::vector<Answer> answers_of(const synopses::Synopsis& synopsis, const Ask& ask,
+                               const Answer& blank) {
+  std::vector<Answer> answers;
+  const auto* windowed = dynamic_cast<const synopses::Windowed*>(&synopsis);
+  if (!ask.changes || windowed == nullptr) {
+    fill_answer(synopsis, ask.query, answers.emplace_back(blank));
+    return answers;
+  }
+  if (ask.query.now == kNoTime.ns) return answers;
+  synopses::Query query = ask.query;
+  query.ended = false;
+  const std::int64_t newest = windowed->window_end(ask.query.now, ask.query.ended);
+  for (const std::int64_t end : windowed->changed(ask.since, newest)) {
+    query.now = end;
+    fill_answer(synopsis, query, answers.emplace_back(blank));
+  }
+  return answers;
+}
+
+std::vector<Answer> finish(const Ask& ask, std::vector<Partial> partials, const Answer& blank,
+                           unsigned threads) {
+  switch (ask.kind) {
+    case Ask::Kind::kPair:
+      return {compare(ask, std::move(partials), blank)};
+    case Ask::Kind::kSearch:
+      return {search(ask, std::move(partials), blank, threads)};
+    case Ask::Kind::kEstimate:
+    case Ask::Kind::kSave:
+      break;
+  }
+  return answers_of(*merge_partials(std::move(partials)), ask, blank);
+}
+
+}  // namespace weir::engine
