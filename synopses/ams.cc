@@ -216,11 +216,11 @@ double Ams::tail(double q) const {
   return sum;
 }
 
-double Ams::f2_limit() const {
+double Ams::f2_limit(Wide twice_f2) const {
   const auto taken = static_cast<double>(n_);
   const double error = 4.0 * std::sqrt(meet_);
   if (error >= 1.0) return taken * taken;
-  return std::min(taken * taken, half(twice_f2()) / (1.0 - error));
+  return std::min(taken * taken, half(twice_f2) / (1.0 - error));
 }
 
 Estimate Ams::estimate_f2(bool root) const {
@@ -229,7 +229,7 @@ Estimate Ams::estimate_f2(bool root) const {
   Estimate answer;
   answer.json = json_number(scaled(f2));
   answer.lower = scaled(f2 / (1.0 + 4.0 * std::sqrt(meet_)));
-  answer.upper = scaled(f2_limit());
+  answer.upper = scaled(f2_limit(twice_f2()));
   answer.confidence = 1.0 - tail(1.0 / 8);
   return answer;
 }
@@ -238,7 +238,7 @@ Estimate Ams::estimate_count(std::uint64_t hash) const {
   const Wide most = Wide{2} * n_;
   const Wide least = negative_ ? -most : 0;
   const Wide twice = std::clamp(twice_count(hash), least, most);
-  const double error = 2.0 * std::sqrt(meet_ * f2_limit());
+  const double error = 2.0 * std::sqrt(meet_ * f2_limit(twice_f2()));
   Estimate answer;
   answer.json = half_text(twice);
   // Counts are whole: rounding inwards loses none that the interval holds.
@@ -250,6 +250,13 @@ Estimate Ams::estimate_count(std::uint64_t hash) const {
 
 Result<Estimate> Ams::estimate(const Query& query) const {
   const std::size_t size = query.args.size();
+  if (size == 2 && is_word(query.args[0], kProduct) && !is_word(query.args[1], kCount)) {
+    return Status(
+        Code::kInvalid,
+        fmt::format("AMS: {} compares two streams of a dataset, each with a sketch of its "
+                    "own; this one is asked alone",
+                    describe(query)));
+  }
   if (size == 0 || size > 2) return no_such_query(query);
   const Scalar& word = query.args[size - 1];
   const bool f2 = is_word(word, kF2) || is_word(word, kNorm);
@@ -276,7 +283,9 @@ Result<Estimate> Ams::estimate_with(const Synopsis& other, const Query& query) c
   const double largest = static_cast<double>(n_) * static_cast<double>(from->n_);
   const double smallest = negative_ || from->negative_ ? -largest : 0.0;
   const double product = std::clamp(half(twice_product(*from)), smallest, largest);
-  const double error = 4.0 * std::sqrt(meet_) * std::sqrt(f2_limit()) * std::sqrt(from->f2_limit());
+  const double norms = std::sqrt(f2_limit(twice_product(*this))) *
+                       std::sqrt(from->f2_limit(from->twice_product(*from)));
+  const double error = 4.0 * std::sqrt(meet_) * norms;
   Estimate answer;
   answer.json = json_number(product);
   answer.lower = std::max(smallest, product - error);

@@ -32,10 +32,11 @@
 // Norms in the bounds of counts and products are not known; the upper end of F2 stands in for them.
 // Only its low side matters, where Cantelli's inequality gives q = 1/9. So the confidences are
 //   count 1 - 2·T(1/8) - T(1/9),    product 1 - T(1/8) - 2·T(1/9),
-// 95.7 % and 96.1 % for five rows, and 98.4 % for F2. Where 4√p ≥ 1 (w ≤ 16), and always as a
+// 95.6 % and 96.1 % for five rows, and 98.4 % for F2. Where 4√p ≥ 1 (w ≤ 16), and always as a
 // further limit, F2 ≤ n².
 //
-// Cost: a value one hash for two rows, and one addition a row.
+// Cost: a value one hash for two rows, and one addition a row; an answer one pass over the table,
+// for F2 and counts once after each change.
 // Thread safety: shard-local.
 // Sources: M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP
 // 2002, section 3. G. Cormode, M. Garofalakis, "Sketching streams through the net: distributed
@@ -90,7 +91,7 @@ class Ams final : public Synopsis {
   std::size_t cell_count() const { return std::size_t{depth_} * buckets_; }
   void saturate();
   // The upper end of F2's interval.
-  double f2_limit() const;
+  double f2_limit(Wide twice_f2) const;
   Estimate estimate_f2(bool root) const;
   Estimate estimate_count(std::uint64_t hash) const;
 
@@ -103,7 +104,8 @@ class Ams final : public Synopsis {
   std::uint64_t n_ = 0;
   bool negative_ = false;  // some weight was below zero: so may be counts
   bool saturated_ = false;
-  // twice_f2() as it was at f2_n_: cells change only when n does.
+  // twice_f2() as it was at f2_n_: cells change only when n does. For estimate() alone;
+  // estimate_with() writes to neither side, since the other may be another shard's.
   mutable Wide f2_ = 0;
   mutable std::uint64_t f2_n_ = 0;
 };
