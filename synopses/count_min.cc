@@ -17,9 +17,11 @@ namespace {
 constexpr double kMinEpsilon = 1e-6;
 constexpr double kMinDelta = 1e-9;
 constexpr std::uint32_t kMaxRows = 32;  // beyond ln(1/kMinDelta) rows a table only grows
-constexpr std::uint64_t kMaxN = std::uint64_t{1} << 63;
+constexpr std::uint64_t kMaxN = CountMin::kMaxN;
 // Values between two looks at the headroom; their cells stay in L1 beside the rows they hit.
 constexpr std::size_t kChunk = 128;
+constexpr const char* kSaturated =
+    "saturated: the weights add up to more than 2^62, so counts are no longer kept";
 
 // ((1/w + 2^-32)/ε)^d ≤ δ, by multiplication alone: the same verdict on every machine.
 bool holds(double epsilon, double delta, std::uint32_t rows, double width) {
@@ -44,6 +46,24 @@ void add_chunk(Cell* table, CountMin::Shape shape, const std::uint32_t* cells, s
     table += shape.width;
     cells += kChunk;
   }
+}
+
+template <class Cell>
+void add_weighted_chunk(Cell* table, CountMin::Shape shape, const std::uint32_t* cells,
+                        const std::uint64_t* weights, std::size_t n) {
+  for (std::uint32_t r = 0; r < shape.rows; ++r) {
+    for (std::size_t i = 0; i < n; ++i) {
+      Cell& cell = table[cells[i]];
+      cell = static_cast<Cell>(cell + weights[i]);
+    }
+    table += shape.width;
+    cells += kChunk;
+  }
+}
+
+// A request with a weight refuses negative ones; here they count for nothing.
+std::uint64_t size_of(std::int64_t weight) {
+  return weight > 0 ? static_cast<std::uint64_t>(weight) : 0;
 }
 
 template <class Array>
@@ -120,6 +140,8 @@ Result<std::unique_ptr<Synopsis>> CountMin::create(const Params& params) {
 }
 
 void CountMin::update(const Items& items) {
+  if (items.weights() != nullptr) return update_weighted(items);
+  if (items.size() > kMaxN - n_) return saturate();
   const std::span<const std::uint64_t> hashes = items.hashes();
   std::uint32_t cells[kMaxRows * kChunk];
   for (std::size_t done = 0; done < hashes.size();) {
@@ -131,6 +153,40 @@ void CountMin::update(const Items& items) {
     done += take;
   }
   n_ += hashes.size();
+}
+
+// The twin of update() for weights. The total is summed first: whether it saturates must not depend
+// on where a batch was cut, and a saturated state forgets what came before.
+void CountMin::update_weighted(const Items& items) {
+  const std::int64_t* weights = items.weights();
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (size_of(weights[i]) > kMaxN - n_ - total) return saturate();
+    total += size_of(weights[i]);
+  }
+  if (saturated_) return;
+  const std::span<const std::uint64_t> hashes = items.hashes();
+  std::uint32_t cells[kMaxRows * kChunk];
+  std::uint64_t sizes[kChunk];
+  for (std::size_t done = 0; done < hashes.size();) {
+    const std::size_t take = std::min(kChunk, hashes.size() - done);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < take; ++i) sum += sizes[i] = size_of(weights[done + i]);
+    if (sum > cell_limit() - largest_bound_) make_room(sum);
+    cells_of(rows_, shape_.width, hashes.data() + done, take, cells, kChunk);
+    std::visit([&](auto& table) { add_weighted_chunk(table.data(), shape_, cells, sizes, take); },
+               cells_);
+    largest_bound_ += sum;
+    done += take;
+  }
+  n_ += total;
+}
+
+void CountMin::saturate() {
+  saturated_ = true;
+  n_ = kMaxN;
+  cells_ = Cells();
+  largest_bound_ = 0;
 }
 
 std::uint64_t CountMin::cell_limit() const {
@@ -148,12 +204,14 @@ std::uint64_t CountMin::largest_cell() const {
       cells_);
 }
 
-// After it, `values` more fit. Widening while an eighth is left keeps scans rare: at least
-// limit/8 values lie between two.
-void CountMin::make_room(std::uint64_t values) {
+// After it, cells may grow by `more`. Widening while an eighth is left keeps scans rare: at least
+// limit/8 values lie between two. REQUIRES: n + more ≤ kMaxN, which bounds every cell.
+void CountMin::make_room(std::uint64_t more) {
   largest_bound_ = largest_cell();
   const std::uint64_t limit = cell_limit();
-  if (limit - largest_bound_ < std::max(values, limit / 8)) widen_to_hold(limit + 1);
+  if (limit - largest_bound_ < std::max(more, limit / 8)) {
+    widen_to_hold(std::max(limit + 1, largest_bound_ + more));
+  }
 }
 
 void CountMin::widen_to_hold(std::uint64_t value) {
@@ -174,8 +232,10 @@ Status CountMin::merge(const Synopsis& other) {
   if (from->epsilon_ != epsilon_ || from->shape_ != shape_ || from->seed_ != seed_) {
     return cannot_merge(*this, other, "parameters and seed must be equal");
   }
-  if (n_ > kMaxN || from->n_ > kMaxN - n_)
-    return cannot_merge(*this, other, "together they exceed 2^63 values");
+  if (saturated_ || from->saturated_ || from->n_ > kMaxN - n_) {
+    saturate();
+    return {};
+  }
   const std::uint64_t largest = largest_cell() + from->largest_cell();
   widen_to_hold(largest);
   std::visit(
@@ -192,6 +252,7 @@ Status CountMin::merge(const Synopsis& other) {
 }
 
 std::uint64_t CountMin::count(std::uint64_t hash) const {
+  if (saturated_) return std::numeric_limits<std::uint64_t>::max();
   return std::visit(
       [&](const auto& table) {
         std::uint64_t smallest = std::numeric_limits<std::uint64_t>::max();
@@ -208,8 +269,12 @@ std::uint64_t CountMin::count(std::uint64_t hash) const {
 Result<Estimate> CountMin::estimate(const Query& query) const {
   const Result<std::uint64_t> hash = item_of(query, "CountMin");
   if (!hash.ok()) return hash.status();
-  const std::uint64_t counted = count(*hash);
   Estimate answer;
+  if (saturated_) {
+    answer.reason = kSaturated;
+    return answer;
+  }
+  const std::uint64_t counted = count(*hash);
   answer.json = std::to_string(counted);
   answer.upper = static_cast<double>(counted);
   answer.lower = std::max(0.0, *answer.upper - epsilon_ * static_cast<double>(n_));
@@ -218,6 +283,7 @@ Result<Estimate> CountMin::estimate(const Query& query) const {
 }
 
 std::size_t CountMin::canonical_cell_bytes() const {
+  if (saturated_) return 0;
   // The bound often settles it without a scan: it is never below the largest cell.
   const std::uint64_t largest = largest_bound_ <= 0xffffu ? largest_bound_ : largest_cell();
   return largest <= 0xffffu ? 2 : largest <= 0xffffffffu ? 4 : 8;
@@ -236,6 +302,7 @@ CountMin::CountMin(const CountMin& other)
       shape_(other.shape_),
       rows_(other.rows_),
       n_(other.n_),
+      saturated_(other.saturated_),
       largest_bound_(other.largest_bound_) {
   std::visit(
       [&](const auto& table) {
@@ -250,7 +317,7 @@ std::unique_ptr<Synopsis> CountMin::clone() const {
   return std::unique_ptr<Synopsis>(new CountMin(*this));
 }
 
-// u32 rows, u32 width, u64 n, u8 bytes of a cell, cells.
+// u32 rows, u32 width, u64 n, u8 bytes of a cell, cells. Saturated: 0 bytes of a cell, no cells.
 void CountMin::serialize(std::string& into) const {
   core::Writer out;
   out.put(shape_.rows);
@@ -282,7 +349,12 @@ Result<std::unique_ptr<Synopsis>> CountMin::deserialize(const Params& params,
     return refuse(fmt::format("{} x {} cells where its parameters ask for {} x {}", shape.rows,
                               shape.width, made->shape_.rows, made->shape_.width));
   }
-  if (n > kMaxN) return refuse("more than 2^63 values");
+  if (n > kMaxN) return refuse("weights of more than 2^62");
+  if (cell_bytes == 0) {
+    if (n != kMaxN || !in.rest().empty()) return refuse("saturated, but with counts");
+    made->saturate();
+    return std::unique_ptr<Synopsis>(std::move(made));
+  }
   if (cell_bytes != 2 && cell_bytes != 4 && cell_bytes != 8)
     return refuse("cells of unknown width");
   if (in.rest().size() != made->cell_count() * cell_bytes) return refuse("wrong number of cells");

@@ -1,5 +1,5 @@
 // CountMin: how often has this item been seen? A table of d rows of w counters; every value counts
-// once in each row, and the answer is the smallest of the item's d counters.
+// once in each row, or by its weight, and the answer is the smallest of the item's d counters.
 //
 // Invariants
 //  1. The estimate is never below the true count, whatever the values.
@@ -11,8 +11,12 @@
 //     d-th power, which the sizing rule keeps ≤ δ. Distinct numbers have distinct base hashes
 //     (hash.h); two texts, or a text and a number, share one with probability 2^-64, which is not
 //     in δ.
-//  3. Counters never wrap: narrow cells widen first (u16, u32, u64), and n is kept below 2^63.
-//  4. Linear: merge() gives bit for bit the counters of one table over both inputs.
+//  3. Counters never wrap: narrow cells widen first (u16, u32, u64), and n = Σ weights ≤ 2^62. Past
+//     that the synopsis saturates: it lets its counters go, n stays 2^62, it takes no more, and an
+//     estimate is null with that reason, never too low. Σ does not depend on order, so neither does
+//     whether it saturates, nor the state that remains.
+//  4. Linear: merge() gives bit for bit the state of one table over both inputs, saturated ones
+//  too.
 //  5. serialize() and memory_bytes() name the narrowest cell width that holds the largest counter,
 //     not when this table happened to widen.
 // Thread safety: shard-local.
@@ -23,7 +27,7 @@
 // of 2321 cells (14 KB in u16) where ⌈e/ε⌉ × ⌈ln 1/δ⌉ is 5 rows of 1360.
 //
 // No per-value check for overflow: `largest_bound_` is the largest cell when last looked, plus the
-// values since. Only when it reaches the cell's limit is the table scanned, and widened if the true
+// weight since. Only when it reaches the cell's limit is the table scanned, and widened if the true
 // largest is within an eighth of it.
 // Source: G. Cormode, S. Muthukrishnan, "An improved data stream summary: the count-min sketch and
 // its applications", J. Algorithms 55 (2005), section 3 and 4.1.
@@ -47,6 +51,9 @@ class CountMin final : public Synopsis {
     std::uint32_t width;
     friend bool operator==(const Shape&, const Shape&) = default;
   };
+  // The largest sum of weights; every row adds up to n, so no counter is larger.
+  static constexpr std::uint64_t kMaxN = std::uint64_t{1} << 62;
+
   // The sizing rule above; the same on every machine. REQUIRES: 1e-6 ≤ ε ≤ 0.5, 1e-9 ≤ δ ≤ 0.5.
   static Shape shape_for(double epsilon, double delta);
 
@@ -65,6 +72,7 @@ class CountMin final : public Synopsis {
   Shape shape() const { return shape_; }
   double epsilon() const { return epsilon_; }
   double confidence() const { return 1.0 - delta_; }
+  bool saturated() const { return saturated_; }
   // The estimate for an item by its base hash; never below the true count.
   std::uint64_t count(std::uint64_t hash) const;
 
@@ -83,7 +91,9 @@ class CountMin final : public Synopsis {
   std::uint64_t cell_limit() const;
   std::uint64_t largest_cell() const;
   std::size_t canonical_cell_bytes() const;
-  void make_room(std::uint64_t values);
+  void update_weighted(const Items& items);
+  void saturate();
+  void make_room(std::uint64_t more);
   void widen_to_hold(std::uint64_t value);
 
   Params params_;
@@ -92,8 +102,9 @@ class CountMin final : public Synopsis {
   std::uint64_t seed_;
   Shape shape_;
   std::vector<HashRow> rows_;
-  Cells cells_;  // row after row
+  Cells cells_;  // row after row; empty once saturated
   std::uint64_t n_ = 0;
+  bool saturated_ = false;
   std::uint64_t largest_bound_ = 0;  // no cell is larger
 };
 

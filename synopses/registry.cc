@@ -14,6 +14,8 @@
 
 #include "core/bytes.h"
 #include "core/nearest.h"
+#include "synopses/ams.h"
+#include "synopses/bloom_filter.h"
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
@@ -24,9 +26,7 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(),
-      HyperLogLog::type(),
-      Dft::type(),
+      CountMin::type(), HyperLogLog::type(), BloomFilter::type(), Dft::type(), Ams::type(),
   };
   return kTypes;
 }
