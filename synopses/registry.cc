@@ -17,6 +17,8 @@
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
+#include "synopses/lossy_counting.h"
+#include "synopses/sticky_sampling.h"
 
 namespace weir::synopses {
 namespace {
@@ -27,6 +29,8 @@ const std::vector<SynopsisType>& table() {
       CountMin::type(),
       HyperLogLog::type(),
       Dft::type(),
+      LossyCounting::type(),
+      StickySampling::type(),
   };
   return kTypes;
 }

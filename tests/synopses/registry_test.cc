@@ -135,7 +135,11 @@ TEST(Registry, ChecksWhatRangesAloneCannot) {
 std::vector<std::string> saved() {
   std::vector<std::string> all;
   const std::vector<std::pair<const char*, std::vector<double>>> kinds = {
-      {"CountMin", {0.3, 0.5, 1}}, {"HyperLogLog", {0.26, 1}}, {"DFT", {6, 4, 2}}};
+      {"CountMin", {0.3, 0.5, 1}},
+      {"HyperLogLog", {0.26, 1}},
+      {"DFT", {6, 4, 2}},
+      {"LossyCounting", {0.2}},
+      {"StickySampling", {0.4, 0.3, 0.5}}};
   for (const auto& [name, params] : kinds) {
     const auto synopsis = make(name, params);
     workloads()[0].make(17, 1).feed(*synopsis);
@@ -184,6 +188,7 @@ TEST(Registry, SurvivesEveryByteChangedUnderAValidChecksum) {
         EXPECT_EQ(load(save(**loaded)).ok(), true) << at;
         (void)(*loaded)->estimate({});
         (void)(*loaded)->estimate(item(1.0));
+        (void)(*loaded)->estimate({{{core::number(0.5)}, {std::string("FrequentItems")}}, true});
       }
     }
   }
