@@ -101,11 +101,11 @@ void sticky_straw_man(benchmark::State& state, std::uint64_t t) {
       }
       if (++n < 2 * t * rate) continue;
       rate *= 2;
-      std::erase_if(entries, [&](auto& entry) {
+      for (auto& [item, count] : entries) {
         random = mix(random + kGolden);
-        entry.second -= std::min<std::uint64_t>(entry.second, std::countr_zero(random));
-        return entry.second == 0;
-      });
+        count -= std::min<std::uint64_t>(count, std::countr_zero(random));
+      }
+      std::erase_if(entries, [](const auto& entry) { return entry.second == 0; });
     }
   });
 }
