@@ -19,6 +19,8 @@
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
+#include "synopses/lossy_counting.h"
+#include "synopses/sticky_sampling.h"
 
 namespace weir::synopses {
 namespace {
@@ -26,7 +28,13 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(), HyperLogLog::type(), BloomFilter::type(), Dft::type(), Ams::type(),
+      CountMin::type(),
+      HyperLogLog::type(),
+      BloomFilter::type(),
+      Dft::type(),
+      LossyCounting::type(),
+      StickySampling::type(),
+      Ams::type(),
   };
   return kTypes;
 }

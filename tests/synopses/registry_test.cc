@@ -139,7 +139,9 @@ std::vector<std::string> saved() {
       {"HyperLogLog", {0.26, 1}},
       {"BloomFilter", {20, 0.1, 1}},
       {"DFT", {6, 4, 2}},
-      {"AMS", {2, 5, 1}}};
+      {"AMS", {2, 5, 1}},
+      {"LossyCounting", {0.2}},
+      {"StickySampling", {0.4, 0.3, 0.5}}};
   for (const auto& [name, params] : kinds) {
     const auto synopsis = make(name, params);
     workloads()[0].make(17, 1).feed(*synopsis);
@@ -188,6 +190,7 @@ TEST(Registry, SurvivesEveryByteChangedUnderAValidChecksum) {
         EXPECT_EQ(load(save(**loaded)).ok(), true) << at;
         (void)(*loaded)->estimate({});
         (void)(*loaded)->estimate(item(1.0));
+        (void)(*loaded)->estimate({{{core::number(0.5)}, {std::string("FrequentItems")}}, true});
       }
     }
   }
