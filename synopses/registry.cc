@@ -16,7 +16,9 @@
 #include "core/nearest.h"
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
+#include "synopses/gk_quantiles.h"
 #include "synopses/hyper_log_log.h"
+#include "synopses/window_quantiles.h"
 
 namespace weir::synopses {
 namespace {
@@ -27,6 +29,8 @@ const std::vector<SynopsisType>& table() {
       CountMin::type(),
       HyperLogLog::type(),
       Dft::type(),
+      GkQuantiles::type(),
+      WindowQuantiles::type(),
   };
   return kTypes;
 }
