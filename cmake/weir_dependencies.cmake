@@ -23,6 +23,7 @@ function(weir_pkg target module)
   endif()
 endfunction()
 weir_pkg(hwy::hwy libhwy)
+weir_pkg(hwy::contrib libhwy-contrib)  # vqsort
 weir_pkg(hwloc::hwloc hwloc)
 weir_pkg(numa::numa numa)
 weir_pkg(xxhash::xxhash libxxhash)

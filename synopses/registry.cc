@@ -18,9 +18,11 @@
 #include "synopses/bloom_filter.h"
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
+#include "synopses/gk_quantiles.h"
 #include "synopses/hyper_log_log.h"
 #include "synopses/lossy_counting.h"
 #include "synopses/sticky_sampling.h"
+#include "synopses/window_quantiles.h"
 
 namespace weir::synopses {
 namespace {
@@ -35,6 +37,8 @@ const std::vector<SynopsisType>& table() {
       LossyCounting::type(),
       StickySampling::type(),
       Ams::type(),
+      GkQuantiles::type(),
+      WindowQuantiles::type(),
   };
   return kTypes;
 }

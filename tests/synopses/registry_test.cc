@@ -141,7 +141,9 @@ std::vector<std::string> saved() {
       {"DFT", {6, 4, 2}},
       {"AMS", {2, 5, 1}},
       {"LossyCounting", {0.2}},
-      {"StickySampling", {0.4, 0.3, 0.5}}};
+      {"StickySampling", {0.4, 0.3, 0.5}},
+      {"GKQuantiles", {0.5}},
+      {"WindowSketchQuantiles", {0.1, 10}}};
   for (const auto& [name, params] : kinds) {
     const auto synopsis = make(name, params);
     workloads()[0].make(17, 1).feed(*synopsis);
