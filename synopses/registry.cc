@@ -17,6 +17,7 @@
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
+#include "synopses/lsh.h"
 
 namespace weir::synopses {
 namespace {
@@ -27,6 +28,7 @@ const std::vector<SynopsisType>& table() {
       CountMin::type(),
       HyperLogLog::type(),
       Dft::type(),
+      Lsh::type(),
   };
   return kTypes;
 }
