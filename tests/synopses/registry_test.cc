@@ -135,7 +135,7 @@ TEST(Registry, ChecksWhatRangesAloneCannot) {
 std::vector<std::string> saved() {
   std::vector<std::string> all;
   const std::vector<std::pair<const char*, std::vector<double>>> kinds = {
-      {"CountMin", {0.3, 0.5, 1}}, {"HyperLogLog", {0.26, 1}}, {"DFT", {6, 4, 2}}};
+      {"CountMin", {0.3, 0.5, 1}}, {"HyperLogLog", {0.26, 1}}, {"DFT", {6, 4, 2}}, {"LSH", {6, 9}}};
   for (const auto& [name, params] : kinds) {
     const auto synopsis = make(name, params);
     workloads()[0].make(17, 1).feed(*synopsis);
