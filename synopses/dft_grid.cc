@@ -26,17 +26,19 @@ void Dft::update_grid(const Items& items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items.kinds() != nullptr && items.kinds()[i] == core::Kind::kText) continue;
     const bool first = !grid.started();
-    const std::uint64_t count =
+    std::uint64_t count =
         grid.take(times == nullptr ? kNoTime.ns : times[i], items.number(i), carried);
     if (first && grid.started()) grid_->lead = lead_of(grid.open());
-    if (count == 0) continue;
-    if (count == 1 && grid_->lead == 0) {
-      closed[held++] = std::bit_cast<std::uint64_t>(carried);
-      if (held < kDftLeaf) continue;
+    // A few at a time are taken together with those before them.
+    if (grid_->lead == 0 && count <= kDftLeaf - held) {
+      std::fill_n(closed + held, count, std::bit_cast<std::uint64_t>(carried));
+      held += count;
+      count = 0;
     }
+    if (count == 0 && held < kDftLeaf) continue;
     take_closed(closed, held);
     held = 0;
-    if (count > 1 || grid_->lead != 0) take_run(carried, count);
+    if (count != 0) take_run(carried, count);
   }
   take_closed(closed, held);
 }
