@@ -121,7 +121,11 @@ class TimeGrid {
   static constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
   std::uint64_t take_elsewhere(std::int64_t time, double value, double& carried) {
-    const std::int64_t interval = interval_of(time);
+    // Most often it is the next one, which needs no division. (kMost may lie in the open one.)
+    const bool next = open_begin_ < open_end_ && time >= open_end_ && time < kMost &&
+                      static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(open_end_) <
+                          static_cast<std::uint64_t>(interval_);
+    const std::int64_t interval = next ? open_ + 1 : interval_of(time);
     if (time == kNoTime.ns || (started_ && interval < open_)) {
       ++refused_;
       return 0;
