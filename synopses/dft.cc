@@ -18,9 +18,6 @@ constexpr double kMaxCoefficients = 1 << 10;
 constexpr double kMaxSeconds = 1e9;
 constexpr std::uint64_t kMaxDigestSums = std::uint64_t{1} << 21;  // doubles a synopsis may hold
 constexpr std::uint64_t kMaxN = std::uint64_t{1} << 63;
-// Below it, squares of deviations begin to lose digits to underflow.
-constexpr double kSmallestSquares = 0x1p-960;
-constexpr double kUnitRoundoff = 0x1p-53;
 static_assert(kMaxWindow * 2 <= (1 << 24), "unit_root's limit");
 
 Status wrong(std::string message) { return {Code::kInvalid, "DFT: " + std::move(message)}; }
@@ -58,6 +55,10 @@ Result<Dft::Shape> Dft::shape_of(const Params& params) {
   double coefficients = params.values[2];
   if (params.form == 1) {
     shape.interval = params.values[0];
+    if (TimeGrid::nanoseconds(shape.interval) == 0) {
+      return wrong(fmt::format("interval must be a whole number of nanoseconds, but got {} s",
+                               json_number(shape.interval)));
+    }
     const Result<double> basic = in_tuples("basic", params.values[1], shape.interval);
     if (!basic.ok()) return basic.status();
     const Result<double> whole = in_tuples("window", params.values[2], shape.interval);
@@ -106,10 +107,16 @@ SynopsisType Dft::type() {
           .mergeable = false,
           .linear = false,
           .numeric_only = true,
-          .queries = {"none"},
-          .guarantee = "coefficients of the last window to 1e-9 of its norm",
+          .queries = {"none", "correlated", "with"},
+          .guarantee =
+              "coefficients of the last window to 1e-9 of its norm; no pair with "
+              "correlation ≥ T missing",
+          .by_stream = true,
+          .pair_queries = {"with"},
+          .search_word = "correlated",
           .create = &Dft::create,
-          .deserialize = &Dft::deserialize};
+          .deserialize = &Dft::deserialize,
+          .search = &Dft::search};
 }
 
 Dft::Dft(const Params& params, const Shape& shape, std::shared_ptr<const Twiddles> twiddles)
@@ -121,6 +128,9 @@ Dft::Dft(const Params& params, const Shape& shape, std::shared_ptr<const Twiddle
   std::fill(digests_.begin(), digests_.end(), 0.0);
   leaf_.resize(twiddles_->stride);
   std::fill(leaf_.begin(), leaf_.end(), 0.0);
+  if (shape.interval == 0.0) return;
+  grid_.reset(new OnGrid{TimeGrid(TimeGrid::nanoseconds(shape.interval)), 0, {}});
+  grid_->raw.resize(static_cast<std::size_t>(slots()) * shape_.basic);
 }
 
 Result<std::unique_ptr<Synopsis>> Dft::create(const Params& params) {
@@ -130,6 +140,7 @@ Result<std::unique_ptr<Synopsis>> Dft::create(const Params& params) {
 }
 
 void Dft::update(const Items& items) {
+  if (grid_ != nullptr) return update_grid(items);
   if (items.kinds() == nullptr) return take(items.bits().data(), items.size());
   std::uint64_t numbers[kDftLeaf];
   std::size_t held = 0;
@@ -187,114 +198,7 @@ void Dft::close_leaf(std::uint64_t basic, std::uint32_t leaf_start) {
   std::fill(leaf_.begin(), leaf_.end(), 0.0);
 }
 
-Dft::Window Dft::window() const {
-  const std::uint64_t w = shape_.window;
-  const std::uint64_t b = shape_.basic;
-  Window result;
-  if (n_ < w) {
-    result.reason = fmt::format("its first window needs {} values, it has {}", w, n_);
-    return result;
-  }
-  result.end = w + (n_ - w) / shape_.slide * shape_.slide;
-  const std::uint64_t first = (result.end - w) / b;
-  const std::uint64_t count = w / b;
-  const double reference = moments(first).reference;
-
-  double min = moments(first).min;
-  double max = moments(first).max;
-  double mean = 0.0;  // less `reference`
-  for (std::uint64_t k = 0; k < count; ++k) {
-    const DftMoments& m = moments(first + k);
-    min = std::min(min, m.min);
-    max = std::max(max, m.max);
-    mean += (m.reference - reference) + m.sum / static_cast<double>(b);
-  }
-  mean /= static_cast<double>(count);
-  result.mean = reference + mean;
-  if (min == max) {
-    result.reason =
-        fmt::format("constant: all {} values of the window are {}", w, json_number(min));
-    return result;
-  }
-  double squares = 0.0;
-  for (std::uint64_t k = 0; k < count; ++k) {
-    const DftMoments& m = moments(first + k);
-    const double own = m.squares - m.sum * (m.sum / static_cast<double>(b));
-    const double offset = (m.reference - reference) + m.sum / static_cast<double>(b) - mean;
-    squares += (own < 0.0 ? 0.0 : own) + static_cast<double>(b) * (offset * offset);
-  }
-  bool in_range = std::isfinite(squares) && squares >= kSmallestSquares;
-  result.norm = std::sqrt(squares);
-
-  const double scale = std::sqrt(static_cast<double>(w)) * result.norm;
-  for (std::uint64_t m = 1; m <= shape_.coefficients; ++m) {
-    double re = 0.0;
-    double im = 0.0;
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const double* digest = sums(first + k);
-      const double shift = moments(first + k).reference - reference;
-      const double part_re = digest[2 * m - 2] + shift * twiddles_->constant[m - 1].real();
-      const double part_im = digest[2 * m - 1] + shift * twiddles_->constant[m - 1].imag();
-      const std::complex<double> turn = twiddles_->at(m, k * b);
-      re += part_re * turn.real() - part_im * turn.imag();
-      im += part_re * turn.imag() + part_im * turn.real();
-    }
-    in_range = in_range && std::isfinite(re) && std::isfinite(im);
-    result.transform.emplace_back(re, im);
-    result.coefficients.emplace_back(re / scale, im / scale);
-  }
-  if (!in_range) {
-    result.transform.clear();
-    result.coefficients.clear();
-    result.reason = "the squares of the window's values leave the range of a double";
-  }
-  return result;
-}
-
-// First order, worst case. A term of a digest is at most |x_i - r|, and Σ|x_i - r| over a window is
-// at most √(w(2 + 2b))·‖x - x̄‖, since r is a value of it; the corrections (r_k - R)·Σe add at most
-// 2w·‖x - x̄‖. Divided by √w·‖x - x̄‖ that is below 2 + 4√w. Each term passes through at most 64
-// additions in a leaf, b/64 of leaves, w/b of digests, and some ten other roundings (twiddle,
-// products, norm).
-double Dft::coefficient_error() const {
-  const double w = shape_.window;
-  const double b = shape_.basic;
-  const double roundings = kDftLeaf + 16 + b / kDftLeaf + w / b;
-  return kUnitRoundoff * roundings * (2.0 + 4.0 * std::sqrt(w));
-}
-
-double Dft::correlation_upper_bound(std::span<const std::complex<double>> x,
-                                    std::span<const std::complex<double>> y, double error) {
-  double sum = 0.0;
-  for (std::size_t m = 0; m < x.size(); ++m) {
-    const double re = x[m].real() - y[m].real();
-    const double im = x[m].imag() - y[m].imag();
-    sum += re * re + im * im;
-  }
-  // |Σ|D|² - Σ|D'|²| ≤ 2·√(Σ|D|²)·√n·2e + n·4e², and Σ|D|² ≤ 2.
-  const auto n = static_cast<double>(x.size());
-  const double slack = 6.0 * std::sqrt(n) * error + 4.0 * n * error * error;
-  return std::min(1.0, 1.0 - sum + slack);
-}
-
-Result<Estimate> Dft::estimate(const Query& query) const {
-  if (query.was_array && !query.args.empty()) {
-    if (const auto* word = std::get_if<std::string>(&query.args[0].value)) {
-      if (*word == "correlated" || *word == "with") {
-        return Status(
-            Code::kUnsupported,
-            fmt::format("a DFT query of \"{}\" compares streams, which needs windows on "
-                        "one time grid; this version counts windows in tuples and answers "
-                        "with coefficients only",
-                        *word));
-      }
-    }
-  }
-  if (query.args.size() > 1) {
-    return wrong(fmt::format("a query takes no value and answers with all coefficients, but got {}",
-                             describe(query)));
-  }
-  const Window last = window();
+Estimate Dft::coefficients_answer(const Window& last) const {
   Estimate answer;
   answer.reason = last.reason;
   if (!last.reason.empty()) return answer;
@@ -314,7 +218,8 @@ Status Dft::merge(const Synopsis& other) {
 
 std::size_t Dft::memory_bytes() const {
   return sizeof *this + (digests_.size() + leaf_.size()) * sizeof(double) +
-         moments_.size() * sizeof(DftMoments);
+         moments_.size() * sizeof(DftMoments) +
+         (grid_ == nullptr ? 0 : sizeof *grid_ + grid_->raw.size() * sizeof(double));
 }
 
 std::unique_ptr<Synopsis> Dft::clone() const {
@@ -323,6 +228,12 @@ std::unique_ptr<Synopsis> Dft::clone() const {
   std::copy(leaf_.begin(), leaf_.end(), copy->leaf_.begin());
   copy->moments_ = moments_;
   copy->n_ = n_;
+  if (grid_ != nullptr) {
+    copy->grid_->grid = grid_->grid;
+    copy->grid_->lead = grid_->lead;
+    const std::size_t kept = std::min<std::uint64_t>(n_, grid_->raw.size());
+    std::copy_n(grid_->raw.begin(), kept, copy->grid_->raw.begin());
+  }
   return copy;
 }
 
@@ -335,6 +246,7 @@ std::uint64_t Dft::oldest_kept() const {
 // u64 n; then oldest first, for every digest that a window may still need and the one being filled:
 // reference, sum, squares, min, max, 2·coefficients sums; then the sums of the leaf being filled.
 void Dft::serialize(std::string& into) const {
+  if (grid_ != nullptr) return serialize_grid(into);
   core::Writer out;
   out.put(n_);
   const std::uint64_t end = (n_ + shape_.basic - 1) / shape_.basic;
@@ -356,6 +268,11 @@ Result<std::unique_ptr<Synopsis>> Dft::deserialize(const Params& params, std::st
   };
   const Result<Shape> shape = shape_of(params);
   if (!shape.ok()) return shape.status();
+  if (shape->interval != 0.0) {
+    std::unique_ptr<Dft> made(new Dft(params, *shape, twiddles_of(*shape)));
+    if (const char* why = made->deserialize_grid(payload)) return refuse(why);
+    return std::unique_ptr<Synopsis>(std::move(made));
+  }
   core::Reader in(payload);
   const auto n = in.get<std::uint64_t>();
   if (!in.ok()) return refuse("it is too short");

@@ -28,20 +28,30 @@
 //  4. A window whose values are all equal (min = max) has no coefficients: null, "constant".
 //     So has one whose squares leave the range of a double.
 //  5. memory_bytes() depends on the parameters alone; the shared twiddle table is not in it.
+//  6. With an interval, windows are on a grid of event time (time_grid.h) and end at multiples of
+//     the basic window since 1970, so those of all streams cover the same time; the first begins at
+//     the first such border at or after the stream's first interval. A query sees what is closed at
+//     its `now`: an interval that no value has come for by then carries the value before it.
+//  7. With an interval, the window's values are kept too (w + s of them). They, not the digests,
+//     are what a saved state holds: digests are computed again.
 // Thread safety: shard-local.
+// Cost: O(n) a value; O(n·w/b) a window; a jump in time, however far, O(w + s + n·w/b).
 // Source: Y. Zhu, D. Shasha, "StatStream: statistical monitoring of thousands of data streams in
 // real time", VLDB 2002, sections 3.2 to 3.4.
 #pragma once
 
 #include <complex>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/array.h"
 #include "synopses/dft_kernel.h"
 #include "synopses/registry.h"
 #include "synopses/synopsis.h"
+#include "synopses/time_grid.h"
 #include "synopses/twiddles.h"
 
 namespace weir::synopses {
@@ -53,7 +63,7 @@ class Dft final : public Synopsis {
     std::uint32_t slide = 0;         // s
     std::uint32_t coefficients = 0;  // n
     std::uint32_t basic = 0;         // b; divides w and s
-    double interval = 0;             // seconds; 0 = not given
+    double interval = 0;             // seconds; 0 = not given, windows count tuples
     friend bool operator==(const Shape&, const Shape&) = default;
   };
   // Three numbers: window, slide, coefficients. Four: interval, basic, window (both durations,
@@ -65,10 +75,12 @@ class Dft final : public Synopsis {
 
   int id() const override { return 4; }
   const Params& params() const override { return params_; }
-  std::uint64_t n() const override { return n_; }
+  std::uint64_t n() const override { return grid_ == nullptr ? n_ : grid_->grid.taken(); }
+  bool timed() const override { return grid_ != nullptr; }
   void update(const Items& items) override;
   Status merge(const Synopsis& other) override;
   Result<Estimate> estimate(const Query& query) const override;
+  Result<Estimate> estimate_with(const Synopsis& other, const Query& query) const override;
   std::size_t memory_bytes() const override;
   std::unique_ptr<Synopsis> clone() const override;
   void serialize(std::string& into) const override;
@@ -82,8 +94,19 @@ class Dft final : public Synopsis {
     std::vector<std::complex<double>> coefficients;  // X̂_m
     std::string reason;
   };
+  // With an interval: of the values that have closed their interval by themselves.
   Window window() const;
   const Shape& shape() const { return shape_; }
+
+  // What a query sees at a time: the last window that is complete, and its values.
+  struct GridWindow {
+    Window window;
+    std::vector<double> values;  // empty when window.reason says why
+  };
+  // All intervals before `first_open` are closed. REQUIRES: an interval.
+  GridWindow grid_window(std::int64_t first_open) const;
+  // Null without an interval.
+  const TimeGrid* time_grid() const { return grid_ == nullptr ? nullptr : &grid_->grid; }
 
   // A bound on |X̂_m computed - X̂_m exact| for this shape; see dft.cc for its derivation.
   double coefficient_error() const;
@@ -99,6 +122,8 @@ class Dft final : public Synopsis {
   static Result<std::unique_ptr<Synopsis>> create(const Params& params);
   static Result<std::unique_ptr<Synopsis>> deserialize(const Params& params,
                                                        std::string_view payload);
+  static Result<Estimate> search(std::span<const Member> members, const Query& query,
+                                 const ForEach& for_each);
   // Digests held: those of a window, those that complete before the next window does, and the one
   // being filled.
   std::uint64_t slots() const { return (shape_.window + shape_.slide) / shape_.basic; }
@@ -112,7 +137,18 @@ class Dft final : public Synopsis {
   const DftMoments& moments(std::uint64_t basic) const { return moments_[basic % slots()]; }
   std::uint32_t filled() const { return static_cast<std::uint32_t>(n_ % shape_.basic); }
   std::uint64_t oldest_kept() const;
+  // The values that windows are made of: those that came, or those of closed intervals.
   void take(const std::uint64_t* bits, std::size_t n);
+  // dft_grid.cc: the same for a form with an interval.
+  void update_grid(const Items& items);
+  void take_closed(const std::uint64_t* bits, std::size_t n);
+  void take_run(double value, std::uint64_t count);
+  void take_constant_basic(double value);
+  // Intervals between `open` and the first border of a basic window at or after it.
+  std::uint64_t lead_of(std::int64_t open) const;
+  void serialize_grid(std::string& into) const;
+  const char* deserialize_grid(std::string_view payload);
+  Estimate coefficients_answer(const Window& last) const;
   void close_leaf(std::uint64_t basic, std::uint32_t leaf_start);
 
   Params params_;
@@ -121,7 +157,13 @@ class Dft final : public Synopsis {
   core::Array<double> digests_;  // slots() rows of stride doubles
   core::Array<double> leaf_;     // the leaf being filled; zeros between leaves
   std::vector<DftMoments> moments_;
-  std::uint64_t n_ = 0;
+  std::uint64_t n_ = 0;  // values in windows so far
+  struct OnGrid {
+    TimeGrid grid;
+    std::uint64_t lead = 0;   // intervals to pass over before the first window begins
+    core::Array<double> raw;  // the last slots() * basic values, the first at n_ = 0
+  };
+  std::unique_ptr<OnGrid> grid_;  // null without an interval
 };
 
 }  // namespace weir::synopses

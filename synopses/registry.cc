@@ -23,6 +23,7 @@
 #include "synopses/lossy_counting.h"
 #include "synopses/sticky_sampling.h"
 #include "synopses/window_quantiles.h"
+#include "synopses/lsh.h"
 
 namespace weir::synopses {
 namespace {
@@ -38,6 +39,7 @@ const std::vector<SynopsisType>& table() {
       StickySampling::type(),
       Ams::type(),
       GkQuantiles::type(),
+      Lsh::type(),
       WindowQuantiles::type(),
   };
   return kTypes;

@@ -143,7 +143,8 @@ std::vector<std::string> saved() {
       {"LossyCounting", {0.2}},
       {"StickySampling", {0.4, 0.3, 0.5}},
       {"GKQuantiles", {0.5}},
-      {"WindowSketchQuantiles", {0.1, 10}}};
+      {"WindowSketchQuantiles", {0.1, 10}},
+      {"LSH", {6, 9}}};
   for (const auto& [name, params] : kinds) {
     const auto synopsis = make(name, params);
     workloads()[0].make(17, 1).feed(*synopsis);
