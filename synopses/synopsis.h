@@ -61,6 +61,12 @@ struct Params {
   friend bool operator==(const Params&, const Params&) = default;
 };
 
+// The event-time windows of a synopsis, in ns; all zero: none, it counts since its build.
+struct WindowSpec {
+  std::int64_t size = 0, slide = 0, grace = 0;
+  friend bool operator==(const WindowSpec&, const WindowSpec&) = default;
+};
+
 class Synopsis {
  public:
   virtual ~Synopsis() = default;
@@ -68,6 +74,7 @@ class Synopsis {
   // 1 to 10, see SEMANTICS B.
   virtual int id() const = 0;
   virtual const Params& params() const = 0;
+  virtual WindowSpec window_spec() const { return {}; }
   // Values taken so far; with weights, the sum of their sizes.
   virtual std::uint64_t n() const = 0;
   // It reads Items::times() and clocks(): whoever updates it must give them.
@@ -82,8 +89,8 @@ class Synopsis {
   virtual Result<Estimate> estimate_with(const Synopsis& other, const Query& query) const;
   virtual std::size_t memory_bytes() const = 0;
   virtual std::unique_ptr<Synopsis> clone() const = 0;
-  // Appends the canonical payload (no header; registry.h frames it with type, parameters,
-  // checksum).
+  // Appends the canonical payload (no header; state_file.h frames it with type, parameters,
+  // identity and checksum).
   virtual void serialize(std::string& into) const = 0;
 };
 
