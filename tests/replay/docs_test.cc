@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tests/replay/saved_files.h"
 #include "tests/replay/subprocess.h"
 
 namespace weir::replay {
@@ -45,6 +46,14 @@ TEST(Docs, CommandsOfTheCliPageRun) {
   scratch.write("Forex·EURTRY·NoExpiry.txt", tick);
   scratch.write("ticks/Forex·EURTRY·NoExpiry.txt", tick);
   scratch.write("ticks/Forex·EURUSD·NoExpiry.txt", tick);
+  const auto state = [&](const char* name, const std::string& stream) {
+    scratch.write(name, synopses::save(*synopsis_of("CountMin", {0.002, 0.99, 1}, {6.05, 100.5}),
+                                       {"Stocks", stream, "price", ""}));
+  };
+  state("monday.state", "S0000");
+  state("tuesday.state", "S0000");
+  state("east.state", "S0000");
+  state("west.state", "S0001");
   std::filesystem::create_directory_symlink(root() / "examples", scratch.at("examples"));
   const std::string program = std::filesystem::path(WEIR_PROGRAM).parent_path();
   const std::string script = scratch.write(
