@@ -44,8 +44,8 @@ int inspect(const InspectOptions& options) {
 Command add_inspect(CLI::App& program) {
   CLI::App* app = program.add_subcommand("inspect", "what is in state files");
   app->footer(
-      "Checks each file whole: checksum, parameters and state. A file that is damaged is\n"
-      "an error, and the others are shown all the same. Examples:\n"
+      "Checks each file whole: checksum, parameters, state. One that is damaged is an\n"
+      "error, and the others are shown all the same. Examples:\n"
       "  weir inspect price.state\n"
       "  weir inspect --json states/*.state");
   auto options = std::make_shared<InspectOptions>();

@@ -122,7 +122,7 @@ Command add_merge(CLI::App& program) {
       app->add_option("--stream", options->stream, "the stream that the result is of")
           ->type_name("NAME");
   app->add_flag("--force", options->force, "replace the output if it exists");
-  app->add_flag("--json", options->json, "what was written, as `weir inspect --json` shows it");
+  app->add_flag("--json", options->json, "what was written, as inspect shows it");
   return {app, [options, stream] {
             options->has_stream = stream->count() != 0;
             return merge(*options);

@@ -156,9 +156,9 @@ Command add_query(CLI::App& program) {
       "  weir query frequent.state --json '[0.01,\"FrequentItems\"]'");
   auto options = std::make_shared<QueryOptions>();
   app->add_option("FILE", options->file, "a state file")->type_name("");
-  CLI::Option* query = app->add_option("QUERY", options->first,
-                                       "what to ask: 6.05, EURTRY, '[\"F2\"]'; may be repeated")
-                           ->type_name("...");
+  CLI::Option* query =
+      app->add_option("QUERY", options->first, "what to ask: 6.05, EURTRY, '[\"F2\"]'")
+          ->type_name("...");
   app->add_flag("--json", options->json, "answers as docs/requests.md tells, one a line");
   Command command;
   command.app = app;
