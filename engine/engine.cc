@@ -14,6 +14,8 @@
 #include "engine/run.h"
 #include "ingest/frames.h"
 #include "ingest/layout.h"
+#include "synopses/state_directory.h"
+#include "synopses/state_file.h"
 
 namespace weir {
 namespace {
@@ -90,6 +92,7 @@ struct Engine::Impl {
   bool finished = false;
 
   void make_routes();
+  void name_fields_of(const Request& load);
   // The routes with the parts that `request` asks for, or null if it asks for none.
   void route_parts(const Request& request, std::shared_ptr<core::Routes>& grown);
   // The run that takes pushes of this kind, or null.
@@ -105,7 +108,22 @@ void Engine::Impl::make_routes() {
   routes = std::move(made);
 }
 
+// What a load will read besides what its request says.
+void Engine::Impl::name_fields_of(const Request& load) {
+  const auto bytes = synopses::load_from(config.state_directory, load.path);
+  if (!bytes.ok()) return;  // its answer says so, at its cut
+  const auto frame = synopses::read_frame(*bytes);
+  if (!frame.ok()) return;
+  for (const std::string& field : {frame->identity.field, frame->identity.weight}) {
+    if (!field.empty()) names.column(field);
+  }
+}
+
 void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Routes>& grown) {
+  if (request.op == Op::kLoad && request.error.empty()) {
+    if (!request.field.empty()) names.column(request.field);
+    return name_fields_of(request);
+  }
   if (request.op != Op::kBuild || !request.error.empty()) return;
   names.column(request.field);
   if (!request.weight.empty()) names.column(request.weight);

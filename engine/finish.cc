@@ -5,6 +5,8 @@
 
 #include "core/check.h"
 #include "engine/parallel.h"
+#include "synopses/state_directory.h"
+#include "synopses/state_file.h"
 #include "synopses/windowed.h"
 
 namespace weir::engine {
@@ -71,6 +73,21 @@ Answer search(const Ask& ask, std::vector<Partial> partials, Answer answer, unsi
   return answer;
 }
 
+Answer save(const Ask& ask, std::vector<Partial> partials, Answer answer) {
+  const Request& build = *ask.of.front().build->request;
+  const auto whole = merge_partials(std::move(partials));
+  answer.n = whole->n();
+  answer.memory_bytes = whole->memory_bytes();
+  const std::string bytes =
+      synopses::save(*whole, {build.dataset, ask.stream, build.field, build.weight});
+  if (Status status = synopses::save_in(ask.directory, ask.path, bytes); !status.ok()) {
+    answer.kind = Answer::Kind::kError;
+    answer.reason = status.message();
+  }
+  ask.done();
+  return answer;
+}
+
 }  // namespace
 
 void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer) {
@@ -117,8 +134,9 @@ std::vector<Answer> finish(const Ask& ask, std::vector<Partial> partials, const 
       return {compare(ask, std::move(partials), blank)};
     case Ask::Kind::kSearch:
       return {search(ask, std::move(partials), blank, threads)};
-    case Ask::Kind::kEstimate:
     case Ask::Kind::kSave:
+      return {save(ask, std::move(partials), blank)};
+    case Ask::Kind::kEstimate:
       break;
   }
   return answers_of(*merge_partials(std::move(partials)), ask, blank);

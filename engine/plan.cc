@@ -69,6 +69,11 @@ std::uint32_t Names::column(const std::string& field) {
   return at->second;
 }
 
+bool Names::knows(const std::string& field) const {
+  const std::scoped_lock lock(mutex_);
+  return columns_.contains(field);
+}
+
 std::shared_ptr<const core::FieldSet> Names::fields() const {
   const std::scoped_lock lock(mutex_);
   return fields_;
@@ -76,9 +81,11 @@ std::shared_ptr<const core::FieldSet> Names::fields() const {
 
 std::shared_ptr<const Crossing> PlanLog::cross(
     const Cut& cut, const std::function<void(std::shared_ptr<const Crossing>)>& first) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   WEIR_CHECK(cut.ordinal - first_pending_ <= pending_.size(), "workers cross in order");
-  if (cut.ordinal == first_pending_ + pending_.size()) {
+  const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
+  saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
+  if (is_first()) {
     pending_.push_back({make(cut), 0});
     first(pending_.back().crossing);
   }
@@ -184,7 +191,7 @@ Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
   if (!made.ok()) return made.status();
   std::shared_ptr<const synopses::Synopsis> shared = *std::move(made);
   if (request.window) {
-    shared = std::make_shared<synopses::Windowed>(type, shared->clone(), request.window);
+    shared = std::make_shared<synopses::Windowed>(shared->clone(), request.window);
   }
   known = shared;
   return shared;

@@ -76,7 +76,9 @@ struct Ask {
   // A continuous query over windows: every window that changed since this time is answered.
   bool changes = false;
   std::int64_t since = kNoTime.ns;
-  std::string path;  // kSave
+  // kSave: where to, whose it is, and whom to tell when it is done.
+  std::string directory, path, stream;
+  std::function<void()> done;
 };
 
 struct Plan {
@@ -112,6 +114,7 @@ class Names {
   core::KeyTable& keys() { return keys_; }
   // Column of a field, the same for ever; a new name makes a new FieldSet.
   std::uint32_t column(const std::string& field);
+  bool knows(const std::string& field) const;
   std::shared_ptr<const core::FieldSet> fields() const;
 
  private:
@@ -169,6 +172,7 @@ class PlanLog {
   void list(const std::shared_ptr<const Request>& request, Making& making);
   void save(const std::shared_ptr<const Request>& request, Making& making);
   void load(const std::shared_ptr<const Request>& request, Making& making);
+  bool waits_for_save(const Cut& cut) const;
   Result<std::shared_ptr<const synopses::Synopsis>> prototype(const Request& request,
                                                               const synopses::SynopsisType& type);
 

@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "replay/replay_options.h"
 #include "weir/status.h"
@@ -16,7 +18,12 @@ namespace weir::replay {
 struct Command {
   CLI::App* app = nullptr;
   std::function<int()> run;  // gives the exit status
+  // Arguments that no option takes are its own, see rest_of(). (A list of positionals would do, but
+  // that reads "[a,b]" as a list.)
+  bool takes_rest = false;
 };
+// The arguments left over. REQUIRES: the command takes_rest.
+std::vector<std::string> rest_of(const CLI::App& app);
 
 // "weir generate stocks".
 std::string full_name(const CLI::App* app);
@@ -30,6 +37,10 @@ Command add_generate_sensors(CLI::App& generate);
 Command add_convert(CLI::App& program);
 Command add_validate(CLI::App& program);
 Command add_config_show(CLI::App& config);
+Command add_inspect(CLI::App& program);
+Command add_query(CLI::App& program);
+Command add_merge(CLI::App& program);
+Command add_synopses(CLI::App& program);
 Command add_topology(CLI::App& program);
 Command add_version(CLI::App& program);
 Command add_help(CLI::App& program);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,7 +22,7 @@ constexpr const char* kExamples =
     "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
     "  weir replay --requests requests.json stocks.ndjson\n"
     "  weir validate --requests requests.json\n"
-    "  weir topology\n"
+    "  weir synopses\n"
     "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error, 2 usage,\n"
     "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.";
 
@@ -57,6 +58,16 @@ int unexpected(CLI::App* app, const std::string& argument) {
                                       core::did_you_mean(argument, names), full_name(app)));
 }
 
+// An option that is none: "-5" is a number, and what stands behind "--" is what it is.
+const std::string* wrong_option(const std::vector<std::string>& extras) {
+  for (const std::string& extra : extras) {
+    if (extra == "--") return nullptr;
+    const bool number = extra.size() > 1 && extra[1] >= '0' && extra[1] <= '9';
+    if (extra.size() > 1 && extra[0] == '-' && !number) return &extra;
+  }
+  return nullptr;
+}
+
 // Commands report leftovers themselves, so that every message is one line that says what is right.
 void allow_extras(CLI::App* app) {
   app->allow_extras();
@@ -74,6 +85,13 @@ std::string full_name(const CLI::App* app) {
     name = app->get_name() + " " + name;
   }
   return name;
+}
+
+std::vector<std::string> rest_of(const CLI::App& app) {
+  std::vector<std::string> rest = app.remaining();
+  const auto mark = std::find(rest.begin(), rest.end(), "--");
+  if (mark != rest.end()) rest.erase(mark);
+  return rest;
 }
 
 std::string help_of(const CLI::App* app) {
@@ -101,6 +119,10 @@ Program make_program() {
   CLI::App* config = app.add_subcommand("config", "show the configuration of a replay");
   config->footer("Example:\n  weir config show --config run.toml --threads 2");
   program.commands.push_back(add_config_show(*config));
+  program.commands.push_back(add_inspect(app));
+  program.commands.push_back(add_query(app));
+  program.commands.push_back(add_merge(app));
+  program.commands.push_back(add_synopses(app));
   program.commands.push_back(add_topology(app));
   program.commands.push_back(add_version(app));
   program.commands.push_back(add_completion(app));
@@ -123,12 +145,16 @@ int run_parsed(Program& program, int argc, const char* const* argv) {
                 fmt::format("{}; see `{} --help`", error.what(), full_name(selected(&app))));
   }
   CLI::App* command = selected(&app);
-  if (const std::vector<std::string> extras = command->remaining(); !extras.empty()) {
+  const std::vector<std::string> extras = command->remaining();
+  const auto known = std::find_if(program.commands.begin(), program.commands.end(),
+                                  [&](const Command& one) { return one.app == command; });
+  const bool found = known != program.commands.end();
+  if (found && known->takes_rest) {
+    if (const std::string* wrong = wrong_option(extras)) return unexpected(command, *wrong);
+  } else if (!extras.empty()) {
     return unexpected(command, extras.front());
   }
-  for (const Command& known : program.commands) {
-    if (known.app == command) return known.run();
-  }
+  if (found) return known->run();
   // A group of commands alone: show what it holds, as a mistake.
   fmt::print(stderr, "{}", help_of(command));
   return kExitUsage;

@@ -229,6 +229,7 @@ std::string AnswerTable::render(int width) const {
 }
 
 std::string AnswerTable::subject() const {
+  if (shown_subject_ == Subject::kHide) return {};
   std::string text;
   for (const AnswerColumn& column : kAnswerColumns) {
     const std::optional<std::string> common = common_text(column, answers_);
@@ -245,6 +246,7 @@ Table AnswerTable::rows(int most_dispensable) const {
     const std::optional<std::string> common = common_text(column, answers_);
     if (common && (column.subject || common->empty())) continue;
     if (column.dispensable > most_dispensable) continue;
+    if (column.subject && shown_subject_ == Subject::kHide) continue;
     columns.push_back(column);
     titles.push_back(column.column);
   }

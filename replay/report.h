@@ -37,6 +37,9 @@ std::string readable_summary(const Summary& summary, const ReportContext& contex
 class AnswerTable {
  public:
   static constexpr std::size_t kRows = 200;
+  // Whether what the answers are of, and when, is shown, or known to the reader.
+  enum class Subject { kShow, kHide };
+  explicit AnswerTable(Subject subject = Subject::kShow) : shown_subject_(subject) {}
   void add(const Answer& answer);
   bool empty() const { return answers_.empty(); }
   // For a terminal of so many columns; a narrow one does without the time of the cut and `n`.
@@ -46,6 +49,7 @@ class AnswerTable {
   std::string subject() const;
   Table rows(int most_dispensable) const;
 
+  Subject shown_subject_;
   std::deque<Answer> answers_;
   std::uint64_t left_out_ = 0;
 };

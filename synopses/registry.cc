@@ -1,18 +1,12 @@
 #include "synopses/registry.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <numeric>
 
-#include "core/bytes.h"
 #include "core/nearest.h"
 #include "synopses/ams.h"
 #include "synopses/bloom_filter.h"
@@ -21,9 +15,9 @@
 #include "synopses/gk_quantiles.h"
 #include "synopses/hyper_log_log.h"
 #include "synopses/lossy_counting.h"
+#include "synopses/lsh.h"
 #include "synopses/sticky_sampling.h"
 #include "synopses/window_quantiles.h"
-#include "synopses/lsh.h"
 
 namespace weir::synopses {
 namespace {
@@ -31,16 +25,9 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(),
-      HyperLogLog::type(),
-      BloomFilter::type(),
-      Dft::type(),
-      LossyCounting::type(),
-      StickySampling::type(),
-      Ams::type(),
-      GkQuantiles::type(),
-      Lsh::type(),
-      WindowQuantiles::type(),
+      CountMin::type(),      HyperLogLog::type(),     BloomFilter::type(), Dft::type(),
+      LossyCounting::type(), StickySampling::type(),  Ams::type(),         GkQuantiles::type(),
+      Lsh::type(),           WindowQuantiles::type(),
   };
   return kTypes;
 }
@@ -151,25 +138,6 @@ Status unknown_param(const SynopsisType& type, const std::string& name) {
                             forms_of(type)));
 }
 
-// Parameters out of a file are checked as if they had been typed.
-Status check_stored(const SynopsisType& type, const Params& params) {
-  const Status refused(Code::kInvalid,
-                       fmt::format("{}: stored parameters out of range", type.name));
-  if (params.form >= type.forms.size()) return refused;
-  const ParamForm& form = type.forms[params.form];
-  if (params.values.size() != form.size()) return refused;
-  for (std::size_t i = 0; i < form.size(); ++i) {
-    if (!in_range(form[i], params.values[i])) return refused;
-  }
-  return {};
-}
-
-// The frame of a saved synopsis. Every byte is covered by the checksum at its end.
-constexpr std::array<char, 8> kMagic = {'w', 'e', 'i', 'r', '.', 's', 'y', 'n'};
-constexpr std::uint16_t kFormatVersion = 1;
-constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
-constexpr std::size_t kMaxParams = 16;
-
 }  // namespace
 
 std::span<const SynopsisType> types() { return table(); }
@@ -194,7 +162,7 @@ const SynopsisType* find_type(std::string_view name) {
 std::string describe(const Synopsis& synopsis) {
   const SynopsisType* type = find_type(synopsis.id());
   const Params& params = synopsis.params();
-  if (type == nullptr || !check_stored(*type, params).ok()) {
+  if (type == nullptr || !check_params(*type, params).ok()) {
     return fmt::format("synopsis {}", synopsis.id());
   }
   std::string list;
@@ -285,54 +253,21 @@ Result<Params> parse_params(const SynopsisType& type, std::span<const Named> nam
   return params;
 }
 
-std::string save(const Synopsis& synopsis) {
-  core::Writer out;
-  out.raw(kMagic.data(), kMagic.size());
-  out.put(kFormatVersion);
-  out.put(static_cast<std::uint16_t>(synopsis.id()));
-  out.put(static_cast<std::uint16_t>(synopsis.params().form));
-  out.put(static_cast<std::uint16_t>(synopsis.params().values.size()));
-  for (const double value : synopsis.params().values) out.put(value);
-  std::string payload;
-  synopsis.serialize(payload);
-  out.put(static_cast<std::uint64_t>(payload.size()));
-  out.raw(payload.data(), payload.size());
-  out.put(static_cast<std::uint64_t>(XXH3_64bits(out.bytes().data(), out.bytes().size())));
-  return out.take();
-}
-
-Result<std::unique_ptr<Synopsis>> load(std::string_view bytes) {
-  const auto refuse = [](std::string_view why) {
-    return Status(Code::kInvalid, fmt::format("not a saved synopsis: {}", why));
+Status check_params(const SynopsisType& type, const Params& params) {
+  const auto refuse = [&](std::string_view why) {
+    return Status(Code::kInvalid, fmt::format("{}: stored parameters {}", type.name, why));
   };
-  core::Reader in(bytes);
-  std::array<char, 8> magic;
-  in.raw(magic.data(), magic.size());
-  const auto version = in.get<std::uint16_t>();
-  if (!in.ok() || magic != kMagic) return refuse("it does not begin with \"weir.syn\"");
-  if (version != kFormatVersion) {
-    return refuse(
-        fmt::format("format version {}, where this program reads {}", version, kFormatVersion));
+  if (params.form >= type.forms.size()) return refuse("of an unknown form");
+  const ParamForm& form = type.forms[params.form];
+  if (params.values.size() != form.size()) {
+    return refuse(fmt::format("are {} where there must be {}", params.values.size(), form.size()));
   }
-  if (in.rest().size() < kChecksumBytes) return refuse("it is too short");
-  const std::string_view covered = bytes.substr(0, bytes.size() - kChecksumBytes);
-  core::Reader tail(bytes.substr(covered.size()));
-  if (tail.get<std::uint64_t>() != XXH3_64bits(covered.data(), covered.size())) {
-    return refuse("its checksum is wrong; it is damaged or cut short");
+  for (std::size_t i = 0; i < form.size(); ++i) {
+    if (!in_range(form[i], params.values[i])) {
+      return refuse(fmt::format("out of range: {} must be {}", form[i].name, range_of(form[i])));
+    }
   }
-  const auto id = in.get<std::uint16_t>();
-  Params params{in.get<std::uint16_t>(), {}};
-  const auto values = in.get<std::uint16_t>();
-  if (values > kMaxParams || !in.get_vector(params.values, values)) return refuse("parameters");
-  const auto size = in.get<std::uint64_t>();
-  if (!in.ok() || in.rest().size() < kChecksumBytes || size != in.rest().size() - kChecksumBytes) {
-    return refuse("its length is not the one it states");
-  }
-  const SynopsisType* type = find_type(id);
-  if (type == nullptr) return refuse(fmt::format("unknown synopsis id {}", id));
-  const Status stored = check_stored(*type, params);
-  if (!stored.ok()) return stored;
-  return type->deserialize(params, in.rest().substr(0, static_cast<std::size_t>(size)));
+  return {};
 }
 
 }  // namespace weir::synopses

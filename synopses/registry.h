@@ -88,8 +88,7 @@ Result<Params> parse_params(const SynopsisType& type, std::span<const Scalar> po
 Result<Params> parse_params(const SynopsisType& type,
                             std::span<const std::pair<std::string, Scalar>> named);
 
-// Self-describing bytes: magic, format version, type, parameters, payload, XXH3 checksum.
-std::string save(const Synopsis& synopsis);
-Result<std::unique_ptr<Synopsis>> load(std::string_view bytes);
+// Parameters that came from elsewhere, such as a file, are checked as if they had been typed.
+Status check_params(const SynopsisType& type, const Params& params);
 
 }  // namespace weir::synopses

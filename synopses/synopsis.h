@@ -97,8 +97,8 @@ class Synopsis {
   virtual Result<Estimate> estimate_with(const Synopsis& other, const Query& query) const;
   virtual std::size_t memory_bytes() const = 0;
   virtual std::unique_ptr<Synopsis> clone() const = 0;
-  // Appends the canonical payload (no header; registry.h frames it with type, parameters,
-  // checksum).
+  // Appends the canonical payload (no header; state_file.h frames it with type, parameters,
+  // identity and checksum).
   virtual void serialize(std::string& into) const = 0;
 };
 

@@ -82,13 +82,11 @@ bool Windowed::is_late(const WindowSpec& spec, std::int64_t time, std::int64_t c
   return in_range(time) && clamped(clock) - spec.grace >= first_end(spec, time);
 }
 
-Windowed::Windowed(const SynopsisType& type, std::unique_ptr<Synopsis> empty,
-                   const WindowSpec& spec)
-    : type_(&type), empty_(std::move(empty)), spec_(spec), length_(pane_length(spec)) {}
+Windowed::Windowed(std::unique_ptr<Synopsis> empty, const WindowSpec& spec)
+    : empty_(std::move(empty)), spec_(spec), length_(pane_length(spec)) {}
 
 Windowed::Windowed(const Windowed& other)
     : Synopsis(other),
-      type_(other.type_),
       empty_(other.empty_),
       spec_(other.spec_),
       length_(other.length_),
@@ -303,7 +301,7 @@ Result<std::unique_ptr<Synopsis>> Windowed::deserialize(const SynopsisType& type
   if (Status status = check(type, spec); !status.ok()) return status;
   Result<std::unique_ptr<Synopsis>> empty = type.create(params);
   if (!empty.ok()) return empty.status();
-  auto made = std::make_unique<Windowed>(type, *std::move(empty), spec);
+  auto made = std::make_unique<Windowed>(*std::move(empty), spec);
   core::Reader in(payload);
   made->late_ = in.get<std::uint64_t>();
   made->timeless_ = in.get<std::uint64_t>();

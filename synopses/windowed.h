@@ -41,8 +41,8 @@ class Windowed final : public Synopsis {
 
   // Whether `spec` can be kept for `type`: an error says what would be right.
   static Status check(const SynopsisType& type, const WindowSpec& spec);
-  // REQUIRES: check() was fine, and `empty` is a fresh synopsis of `type`.
-  Windowed(const SynopsisType& type, std::unique_ptr<Synopsis> empty, const WindowSpec& spec);
+  // REQUIRES: `empty` has no values, and check() was fine for its type.
+  Windowed(std::unique_ptr<Synopsis> empty, const WindowSpec& spec);
   // Refuses, never reads past the end, and never allocates more than the payload justifies.
   static Result<std::unique_ptr<Synopsis>> deserialize(const SynopsisType& type,
                                                        const Params& params, const WindowSpec& spec,
@@ -94,7 +94,6 @@ class Windowed final : public Synopsis {
   // The panes of the window that ends at `end`, merged; null when it has no values.
   std::unique_ptr<Synopsis> merged(std::int64_t end) const;
 
-  const SynopsisType* type_;
   std::shared_ptr<const Synopsis> empty_;
   WindowSpec spec_;
   std::int64_t length_;                 // of a pane

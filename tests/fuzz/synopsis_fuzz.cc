@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "synopses/registry.h"
+#include "synopses/state_file.h"
 
 namespace {
 

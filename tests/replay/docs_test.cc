@@ -1,9 +1,12 @@
-// The commands that docs/cli.md shows are run as they stand there, in its order.
+// The commands that docs/cli.md shows are run as they stand there, in its order; the requests of
+// docs/synopses.md are answered as it says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "engine/request.h"
+#include "tests/replay/saved_files.h"
 #include "tests/replay/subprocess.h"
 
 namespace weir::replay {
@@ -43,6 +46,14 @@ TEST(Docs, CommandsOfTheCliPageRun) {
   scratch.write("Forex·EURTRY·NoExpiry.txt", tick);
   scratch.write("ticks/Forex·EURTRY·NoExpiry.txt", tick);
   scratch.write("ticks/Forex·EURUSD·NoExpiry.txt", tick);
+  const auto state = [&](const char* name, const std::string& stream) {
+    scratch.write(name, synopses::save(*synopsis_of("CountMin", {0.002, 0.99, 1}, {6.05, 100.5}),
+                                       {"Stocks", stream, "price", ""}));
+  };
+  state("monday.state", "S0000");
+  state("tuesday.state", "S0000");
+  state("east.state", "S0000");
+  state("west.state", "S0001");
   std::filesystem::create_directory_symlink(root() / "examples", scratch.at("examples"));
   const std::string program = std::filesystem::path(WEIR_PROGRAM).parent_path();
   const std::string script = scratch.write(
@@ -57,6 +68,61 @@ TEST(Docs, CommandsOfTheCliPageRun) {
   EXPECT_THAT(scratch.read("eurtry.ndjson"), testing::HasSubstr(R"("streamID":"EURTRY")"));
   EXPECT_THAT(scratch.read("all.ndjson"), testing::HasSubstr("EURUSD"));
   EXPECT_THAT(scratch.read("summary.json"), testing::HasSubstr("\"digest\":\""));
+}
+
+struct DocBlock {
+  std::string info, text;
+};
+std::vector<DocBlock> blocks_of(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  std::vector<DocBlock> blocks;
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      inside = !inside;
+      if (inside) blocks.push_back({line.substr(3), {}});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    }
+  }
+  return blocks;
+}
+
+// Whether this version has the kinds that `requests` name; else the page is ahead of it.
+bool all_kinds_exist(const std::string& requests) {
+  const auto parsed = engine::parse_requests(requests);
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message() << "\n" << requests;
+  return parsed.ok() && std::none_of(parsed->begin(), parsed->end(), [](const auto& request) {
+           return request.error.find("is not in this version") != std::string::npos;
+         });
+}
+
+TEST(Docs, RequestsOfTheSynopsesPageAreAnsweredAsItSays) {
+  const Scratch scratch;
+  const std::string input = scratch.at("stocks.ndjson");
+  ASSERT_EQ(run_weir({"generate", "stocks", "--records", "20000", "-o", input}).status, 0);
+  std::size_t answered = 0, kinds = 0;
+  std::string given;  // answers to the last block of requests; empty: this version has none
+  for (const DocBlock& block : blocks_of(root() / "docs/synopses.md")) {
+    if (block.info == "json") {
+      ++kinds;
+      given.clear();
+      if (!all_kinds_exist(block.text)) continue;
+      ++answered;
+      const std::string requests = scratch.write("requests.json", block.text);
+      const Finished ran = run_weir({"replay", "--requests", requests, input});
+      EXPECT_EQ(ran.status, 0) << ran.err;
+      EXPECT_THAT(ran.out, testing::Not(testing::HasSubstr(R"("kind":"error")"))) << block.text;
+      given = ran.out;
+    } else if (block.info == "json answer" && !given.empty()) {
+      std::istringstream lines(block.text);
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_THAT(given, testing::HasSubstr(line.substr(1, line.size() - 2)));
+      }
+    }
+  }
+  EXPECT_GE(kinds, 10u);
+  EXPECT_GE(answered, synopses::types().size());
 }
 
 }  // namespace

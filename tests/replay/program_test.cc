@@ -26,10 +26,23 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
 }
 
 TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
-  const std::vector<std::vector<std::string>> commands = {
-      {},          {"replay"},     {"generate"}, {"generate", "stocks"}, {"generate", "sensors"},
-      {"convert"}, {"validate"},   {"config"},   {"config", "show"},     {"topology"},
-      {"version"}, {"completion"}, {"help"}};
+  const std::vector<std::vector<std::string>> commands = {{},
+                                                          {"replay"},
+                                                          {"generate"},
+                                                          {"generate", "stocks"},
+                                                          {"generate", "sensors"},
+                                                          {"convert"},
+                                                          {"validate"},
+                                                          {"config"},
+                                                          {"config", "show"},
+                                                          {"topology"},
+                                                          {"inspect"},
+                                                          {"query"},
+                                                          {"merge"},
+                                                          {"synopses"},
+                                                          {"version"},
+                                                          {"completion"},
+                                                          {"help"}};
   for (std::vector<std::string> command : commands) {
     std::vector<std::string> through_help = command;
     through_help.insert(through_help.begin(), "help");
@@ -78,8 +91,8 @@ TEST(Program, RefusesWrongOptionsWithWhatWouldBeRight) {
 TEST(Program, SaysWhenStandardOutputIsFull) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full: a full disk is NOT tested";
   for (const std::string command :
-       {"help", "--help", "replay --help", "version", "topology", "config show", "completion bash",
-        "generate stocks", "generate sensors --records 10"}) {
+       {"help", "--help", "replay --help", "version", "topology", "synopses", "config show",
+        "completion bash", "generate stocks", "generate sensors --records 10"}) {
     const std::string line =
         std::string(WEIR_PROGRAM) + " " + command + " 2>&1 >/dev/full; echo \"exit $?\"";
     FILE* shell = popen(line.c_str(), "r");

@@ -1,10 +1,5 @@
 #include "synopses/registry.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include <cstring>
-
 #include "tests/synopses/values.h"
 
 namespace weir::synopses {
@@ -129,84 +124,6 @@ TEST(Registry, ChecksWhatRangesAloneCannot) {
             "DFT: window must be a multiple of basic, but got 550 s and 100 s");
   EXPECT_THAT(positional_error("DFT", {1048576, 1048575, 1000}),
               testing::HasSubstr("share only the divisor 1"));
-}
-
-// A saved synopsis of every type, with some state.
-std::vector<std::string> saved() {
-  std::vector<std::string> all;
-  const std::vector<std::pair<const char*, std::vector<double>>> kinds = {
-      {"CountMin", {0.3, 0.5, 1}},
-      {"HyperLogLog", {0.26, 1}},
-      {"BloomFilter", {20, 0.1, 1}},
-      {"DFT", {6, 4, 2}},
-      {"AMS", {2, 5, 1}},
-      {"LossyCounting", {0.2}},
-      {"StickySampling", {0.4, 0.3, 0.5}},
-      {"GKQuantiles", {0.5}},
-      {"WindowSketchQuantiles", {0.1, 10}},
-      {"LSH", {6, 9}}};
-  for (const auto& [name, params] : kinds) {
-    const auto synopsis = make(name, params);
-    workloads()[0].make(17, 1).feed(*synopsis);
-    all.push_back(save(*synopsis));
-  }
-  return all;
-}
-
-TEST(Registry, LoadsWhatItSaved) {
-  EXPECT_EQ(saved().size(), types().size());
-  for (const std::string& bytes : saved()) {
-    const auto loaded = load(bytes);
-    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
-    EXPECT_EQ(save(**loaded), bytes);
-    EXPECT_EQ((*loaded)->n(), 17u);
-  }
-}
-
-TEST(Registry, RefusesEveryTruncationFlippedByteAndAppendedByte) {
-  for (const std::string& bytes : saved()) {
-    for (std::size_t length = 0; length < bytes.size(); ++length) {
-      EXPECT_FALSE(load(std::string_view(bytes).substr(0, length)).ok()) << length;
-    }
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-      for (const int flip : {0x01, 0x80, 0xff}) {
-        std::string bad = bytes;
-        bad[at] = static_cast<char>(bad[at] ^ flip);
-        EXPECT_FALSE(load(bad).ok()) << at;
-      }
-    }
-    EXPECT_FALSE(load(bytes + '\0').ok());
-  }
-}
-
-TEST(Registry, SurvivesEveryByteChangedUnderAValidChecksum) {
-  // Hostile rather than damaged bytes: the checksum is made to fit. What loads must be canonical.
-  for (const std::string& bytes : saved()) {
-    for (std::size_t at = 0; at + 8 < bytes.size(); ++at) {
-      for (int value = 0; value < 256; value += at < 40 ? 1 : 37) {
-        std::string bad = bytes;
-        bad[at] = static_cast<char>(value);
-        const std::uint64_t checksum = XXH3_64bits(bad.data(), bad.size() - 8);
-        std::memcpy(bad.data() + bad.size() - 8, &checksum, 8);
-        const auto loaded = load(bad);
-        if (!loaded.ok()) continue;
-        EXPECT_EQ(load(save(**loaded)).ok(), true) << at;
-        (void)(*loaded)->estimate({});
-        (void)(*loaded)->estimate(item(1.0));
-        (void)(*loaded)->estimate({{{core::number(0.5)}, {std::string("FrequentItems")}}, true});
-      }
-    }
-  }
-}
-
-TEST(Registry, NamesWhatIsWrongWithAFile) {
-  EXPECT_THAT(load("").status().message(), testing::HasSubstr("does not begin with"));
-  std::string bytes = saved()[0];
-  bytes[8] = 9;
-  EXPECT_THAT(load(bytes).status().message(), testing::HasSubstr("format version 9"));
-  bytes = saved()[0];
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  EXPECT_THAT(load(bytes).status().message(), testing::HasSubstr("checksum is wrong"));
 }
 
 TEST(JsonNumber, ReadsBackAsTheSameDouble) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "synopses/registry.h"
+#include "synopses/state_file.h"
 #include "synopses/synopsis.h"
 
 namespace weir::synopses {
