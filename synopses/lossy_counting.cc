@@ -11,8 +11,7 @@ namespace weir::synopses {
 namespace {
 
 constexpr double kMostBytes = 0x1p30;
-// (1/ε)·log(εN) entries are the proved most; streams that reach a tenth of that factor at N = 10^12
-// are made for it. Between two sweeps as many may be dead as are alive.
+// The proved most is (1/ε)·log(εN) entries: 14/ε at εN = 10^6.
 constexpr double kEntriesABucket = 14.0;
 // Sweeping less often than once a bucket of 1000 halves the cost of values that never repeat.
 constexpr std::uint64_t kMostLeastDead = 4096;

@@ -26,11 +26,8 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(),
-      HyperLogLog::type(),
-      Dft::type(),
-      LossyCounting::type(),
-      StickySampling::type(),
+      CountMin::type(),      HyperLogLog::type(),    Dft::type(),
+      LossyCounting::type(), StickySampling::type(),
   };
   return kTypes;
 }
