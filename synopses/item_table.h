@@ -3,7 +3,7 @@
 // Entries lie densely in one array; 64-bit slots point to them and hold half of the hash, so that a
 // look-up of an item that is not there reads one slot, and of one that is reads a slot and an
 // entry. Nothing is removed singly: keep_if() sweeps the entries and lays the slots anew, so
-// there are no gravestones, and slots never hold more than half of what they could.
+// there are no gravestones, and at least half of the slots are free.
 //
 // Invariants
 //  1. Items are told apart by themselves, not by their hashes: numbers by kind and bits, texts by
@@ -110,7 +110,8 @@ class ItemTable {
     if (2 * entries_.size() > slots_.size()) lay_slots(2 * slots_.size());
   }
 
-  // Keeps the entries for which `keep` is true, and makes room for `more` beyond them.
+  // Keeps the entries for which `keep` is true. If there are slots for `more` beyond them, keeps
+  // those slots too.
   template <class Keep>
   void keep_if(const Keep& keep, std::size_t more) {
     core::Array<char> texts;
@@ -132,11 +133,7 @@ class ItemTable {
     entries_.resize(kept);
     kinds_.resize(kept);
     text_ = std::move(texts);
-    lay_slots(2 * (kept + more));
-  }
-
-  void clear() {
-    keep_if([](const Counts&) { return false; }, 0);
+    lay_slots(std::max(2 * kept, std::min(slots_.size(), 2 * (kept + more))));
   }
 
   // The indices of all entries for which `keep` is true, in item order.

@@ -11,10 +11,10 @@ namespace weir::synopses {
 namespace {
 
 constexpr double kMostBytes = 0x1p30;
-// (1/ε)·log(εN) entries are the proved most; streams that reach a tenth of that factor at N = 10^12
-// are made for it. Between two sweeps as many may be dead as are alive.
+// The proved most is (1/ε)·log(εN) entries: 14/ε at εN = 10^6.
 constexpr double kEntriesABucket = 14.0;
-constexpr std::size_t kFewestEntries = 128;
+// Sweeping less often than once a bucket of 1000 halves the cost of values that never repeat.
+constexpr std::uint64_t kMostLeastDead = 4096;
 constexpr std::size_t kFewestTextBytes = std::size_t{1} << 16;
 
 }  // namespace
@@ -39,7 +39,12 @@ LossyCounting::LossyCounting(const Params& params)
     : params_(params),
       epsilon_(params.values[0]),
       width_(static_cast<std::uint64_t>(std::ceil(1.0 / epsilon_))) {
-  sweep();
+  sweep_at_ = least_dead();
+  sweep_text_at_ = kFewestTextBytes;
+}
+
+std::size_t LossyCounting::least_dead() const {
+  return static_cast<std::size_t>(std::min(width_, kMostLeastDead));
 }
 
 Result<std::unique_ptr<Synopsis>> LossyCounting::create(const Params& params) {
@@ -137,10 +142,11 @@ void LossyCounting::insert(Table::Place place, std::uint64_t hash, const ItemVie
   table_.insert(place, hash, item, counts);
 }
 
-// Frees the dead. The next sweep comes when as many entries may be dead as are alive now, so the
-// table is at most twice the state, and a sweep costs O(1) for each insertion before it.
+// Frees the dead. The next sweep comes when as many entries may be dead as are alive now, or as a
+// bucket brings: the table is at most twice the state or that much larger, and a sweep costs O(1)
+// for each insertion before it.
 void LossyCounting::sweep() {
-  const std::size_t more = std::max(kFewestEntries, entries());
+  const std::size_t more = std::max(entries(), least_dead());
   table_.keep_if(alive(), more);
   sweep_at_ = table_.size() + more;
   sweep_text_at_ = 2 * table_.text_bytes() + kFewestTextBytes;

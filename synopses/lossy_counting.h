@@ -82,6 +82,7 @@ class LossyCounting final : public Synopsis {
   void take_weighted(const Items& items);
   void add(std::uint64_t hash, const ItemView& item, std::uint64_t times);
   void insert(Table::Place place, std::uint64_t hash, const ItemView& item, const Counts& counts);
+  std::size_t least_dead() const;
   void sweep();
   void become_full();
 

@@ -25,9 +25,16 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(),      HyperLogLog::type(),     BloomFilter::type(), Dft::type(),
-      LossyCounting::type(), StickySampling::type(),  Ams::type(),         GkQuantiles::type(),
-      Lsh::type(),           WindowQuantiles::type(),
+      CountMin::type(),
+      HyperLogLog::type(),
+      BloomFilter::type(),
+      Dft::type(),
+      LossyCounting::type(),
+      StickySampling::type(),
+      Ams::type(),
+      GkQuantiles::type(),
+      Lsh::type(),
+      WindowQuantiles::type(),
   };
   return kTypes;
 }

@@ -34,7 +34,11 @@ void use(std::string_view bytes) {
   require(again.ok() && save(**again) == saved);
 
   const Query item{{Scalar{core::number(7.5)}}, false};
-  const Query queries[] = {{}, item};
+  const auto ask = [](double first, const char* word) {
+    return Query{{Scalar{core::number(first)}, Scalar{std::string(word)}}, true};
+  };
+  const Query queries[] = {
+      {}, item, ask(7.5, "CountEstimation"), ask(1.0, "FrequentItems"), ask(7.5, "isFrequent")};
   for (const Query& query : queries) {
     const Result<Estimate> answer = synopsis.estimate(query);
     if (answer.ok()) require((answer->json == "null") == !answer->reason.empty());

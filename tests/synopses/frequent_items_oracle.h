@@ -29,6 +29,18 @@ inline std::vector<Counted> exact_counts(const Values& values) {
   return counts;
 }
 
+// 10^6 values of every workload, and 10^7 of two: exact counts of more would take minutes.
+template <class Check>
+void for_long_workloads(const Check& check) {
+  for (const Workload& workload : workloads()) {
+    const std::string_view name = workload.name;
+    SCOPED_TRACE(workload.name);
+    const Values values =
+        workload.make(name == "zipf" || name == "negative" ? 10'000'000 : 1'000'000, 11);
+    check(values, exact_counts(values));
+  }
+}
+
 inline Query ask(Scalar first, const char* word) {
   return {{std::move(first), Scalar{std::string(word)}}, true};
 }

@@ -318,16 +318,13 @@ TEST(StickySampling, KeepsTheLawsOfSynopses) {
 
 TEST(LongStickySampling, HoldsItsBoundsAtTenMillionValues) {
   // δ = 1e-6 for each list: a correct one fails with probability below 4e-5 in all.
-  for (const Workload& workload : workloads()) {
-    SCOPED_TRACE(workload.name);
-    const Values values = workload.make(10'000'000, 11);
+  for_long_workloads([](const Values& values, const std::vector<Counted>& truth) {
     const auto synopsis = make("StickySampling", {0.001, 0.0005, 1e-6, 1});
     values.feed(*synopsis);
-    const auto truth = exact_counts(values);
     for (const double s : {0.001, 0.01, 0.2}) {
       EXPECT_EQ(missing_from_list(*synopsis, truth, s, 0.0005), 0u) << s;
     }
-  }
+  });
 }
 
 }  // namespace
