@@ -33,7 +33,8 @@ void use(std::string_view bytes) {
   require(again.ok() && save(**again) == saved);
 
   const Query item{{Scalar{core::number(7.5)}}, false};
-  const Query queries[] = {{}, item};
+  const Query fraction{{Scalar{core::number(0.5)}}, false};
+  const Query queries[] = {{}, item, fraction};
   for (const Query& query : queries) {
     const Result<Estimate> answer = synopsis.estimate(query);
     if (answer.ok()) require((answer->json == "null") == !answer->reason.empty());
