@@ -298,6 +298,7 @@ const char* WindowBlocks<Key>::deserialize(core::Reader& in, std::uint64_t most)
       core::Array<Key> kept;
       if (!get_keys(in, kept, shape.stride())) return kShort;
       if (!ascends(kept.data(), kept.size())) return kOrder;
+      if (shape.below == 0 && kept[0] != kept[1]) return kOrder;  // it holds every value
       const std::size_t slot = static_cast<std::size_t>(k % shape.most) * shape.stride();
       // Expired blocks before it are never read; a ring grows with what the bytes hold.
       if (blocks_[level].size() < slot + shape.stride()) {

@@ -37,15 +37,24 @@ void use(std::string_view bytes) {
   const auto ask = [](double first, const char* word) {
     return Query{{Scalar{core::number(first)}, Scalar{std::string(word)}}, true};
   };
-  const Query queries[] = {
-      {}, item, ask(7.5, "CountEstimation"), ask(1.0, "FrequentItems"), ask(7.5, "isFrequent")};
+  const Query fraction{{Scalar{core::number(0.5)}}, false};
+  const Query queries[] = {{},
+                           item,
+                           fraction,
+                           ask(7.5, "CountEstimation"),
+                           ask(1.0, "FrequentItems"),
+                           ask(7.5, "isFrequent"),
+                           ask(0, "F2"),
+                           ask(0, "L2norm")};
   for (const Query& query : queries) {
     const Result<Estimate> answer = synopsis.estimate(query);
     if (answer.ok()) require((answer->json == "null") == !answer->reason.empty());
   }
   const std::uint64_t values[] = {core::number(7.5).bits, core::number(-1e308).bits, 0};
   core::Array<std::uint64_t> scratch;
-  synopsis.update(Items(values, nullptr, nullptr, scratch));
+  const std::int64_t times[] = {0, 3'000'000'000, 2'000'000'000};
+  const std::int64_t clocks[] = {0, 3'000'000'000, 3'000'000'000};
+  synopsis.update(Items(values, nullptr, nullptr, scratch, {nullptr, times, clocks}));
   const auto copy = synopsis.clone();
   require(save(*copy) == save(synopsis));
   if (!synopsis.merge(*copy).ok()) require(save(*copy) == save(synopsis));
