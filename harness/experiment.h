@@ -19,5 +19,6 @@ struct Experiment {
 std::function<int()> add_throughput(CLI::App& app);
 std::function<int()> add_inputs(CLI::App& app);
 std::function<int()> add_micro(CLI::App& app);
+std::function<int()> add_correlation(CLI::App& app);
 
 }  // namespace weir::harness

@@ -16,6 +16,8 @@ int main(int argc, char** argv) {
        weir::harness::add_inputs},
       {"micro", "nanoseconds of ring, parsing, look-up, routing and synopses (Google Benchmark)",
        weir::harness::add_micro},
+      {"correlation", "the search for correlated pairs beside comparing all of them",
+       weir::harness::add_correlation},
   };
 
   CLI::App program{"Runs experiments and records each as one JSON line a configuration."};

@@ -1,6 +1,9 @@
 #include "synopses/correlation.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,8 +15,8 @@
 namespace weir::synopses {
 namespace {
 
-// Searches of fewer windows count all of them before they choose a screen, larger ones one in 16.
-constexpr std::size_t kCountAll = 4096;
+// Windows for which candidates are counted before a screen is chosen, at least.
+constexpr std::size_t kCounted = 128;
 // What comparing a pair costs in units of what a screen needs for a group of a pair (measured).
 constexpr std::uint64_t kCompareCost = 400;
 constexpr std::uint64_t kCompareCostAValue = 2;
@@ -55,12 +58,21 @@ void for_parts(std::size_t n, const ForEach& for_each,
   });
 }
 
+void prefetch(std::span<const double> values) {
+  constexpr std::size_t kLine = 8;
+  for (std::size_t i = 0; i < values.size(); i += kLine) hwy::Prefetch(values.data() + i);
+}
+
 template <class Window>
 PreparedWindows prepared(std::span<const Window> windows, double threshold,
                          std::vector<std::uint32_t> order, const ForEach& for_each) {
   PreparedWindows result(windows[0].values.size(), threshold, std::move(order));
   for_parts(windows.size(), for_each, [&](std::size_t, std::size_t first, std::size_t last) {
-    for (std::size_t p = first; p < last; ++p) result.prepare(p, windows[result.index(p)].values);
+    for (std::size_t p = first; p < last; ++p) {
+      // The windows lie anywhere, which the processor cannot foresee.
+      if (p + 1 < last) prefetch(windows[result.index(p + 1)].values);
+      result.prepare(p, windows[result.index(p)].values);
+    }
   });
   return result;
 }
@@ -68,11 +80,11 @@ PreparedWindows prepared(std::span<const Window> windows, double threshold,
 // Samples of the windows, evenly spaced: the screen for windows whose coefficients say little.
 class Samples {
  public:
-  // Their number is such that white noise of this length passes by chance about once in 10^6: the
-  // bound is then near normal, with mean 1 - k/w and deviation below √(2k)/w.
+  // Their number is such that few pairs of white noise pass: the bound is near normal, with mean
+  // 1 - k/w and deviation below √(2k)/w, and stands some three deviations under the threshold.
   static std::size_t count(const PreparedWindows& windows) {
     const auto w = static_cast<double>(windows.window());
-    const double root = 2.5 + std::sqrt(6.25 + std::max(0.0, 1.0 - windows.threshold()) * w);
+    const double root = 2.25 + std::sqrt(5.0625 + std::max(0.0, 1.0 - windows.threshold()) * w);
     return static_cast<std::size_t>(std::ceil(std::min(w, root * root)));
   }
 
@@ -113,13 +125,16 @@ template <class Hit>
 void screen_ranges(const Columns& columns, std::span<const std::uint32_t> chosen,
                    std::span<const std::pair<std::size_t, std::size_t>> ranges, std::int32_t target,
                    const Hit& hit) {
+  const std::vector<std::int32_t> gathered = columns.gather(chosen);
   for (const auto& [range_begin, range_end] : ranges) {
     const std::size_t start = std::max<std::size_t>(range_begin, chosen.front());
     for (std::size_t begin = start; begin < range_end; begin += kScreenColumns) {
       const std::size_t end = std::min(range_end, begin + kScreenColumns);
       for (std::size_t q = 0; q < chosen.size(); q += kScreenQueries) {
         const auto queries = chosen.subspan(q, std::min(kScreenQueries, chosen.size() - q));
-        if (queries.front() < end) columns.screen_later(queries, begin, end, target, hit);
+        if (queries.front() >= end) break;
+        columns.screen_later(queries, gathered.data() + q * columns.groups(), begin, end, target,
+                             hit);
       }
     }
   }
@@ -162,8 +177,9 @@ struct Candidates {
 
   // What a search this way costs, as far as a part of the windows tells.
   std::uint64_t cost(const Grid& hashes, const ForEach& for_each) const {
-    const bool all = windows.size() < kCountAll;
-    const auto chosen = [&](std::size_t p) { return all || hashes.hash(p) % 16 == 0; };
+    const std::uint64_t one_in =
+        std::bit_floor(std::max<std::size_t>(1, windows.size() / kCounted));
+    const auto chosen = [&](std::size_t p) { return hashes.hash(p) % one_in == 0; };
     std::vector<std::uint64_t> costs(tasks_of(windows.size()));
     for_parts(windows.size(), for_each, [&](std::size_t task, std::size_t first, std::size_t last) {
       std::uint64_t passed = 0;
@@ -172,7 +188,7 @@ struct Candidates {
       costs[task] = looked_at * (kScreenCost + columns.groups()) +
                     passed * (kCompareCost + kCompareCostAValue * windows.window());
     });
-    return std::accumulate(costs.begin(), costs.end(), std::uint64_t{0}) * (all ? 1 : 16);
+    return std::accumulate(costs.begin(), costs.end(), std::uint64_t{0}) * one_in;
   }
 
   FoundPairs search(const ForEach& for_each) const {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <compare>
 
 #include "synopses/hash.h"
 
@@ -20,10 +20,12 @@ struct Rounded {
   std::int32_t slack = 0;
 };
 
+// To the nearest; how halves go does not matter, since the error is measured.
 std::int16_t round_unit(double value) {
   const double scaled = value * kUnit;
   if (!(scaled > -kUnit)) return static_cast<std::int16_t>(-kUnit);
-  return static_cast<std::int16_t>(std::nearbyint(std::min(scaled, kUnit)));
+  if (scaled >= kUnit) return static_cast<std::int16_t>(kUnit);
+  return static_cast<std::int16_t>(scaled < 0.0 ? scaled - 0.5 : scaled + 0.5);
 }
 
 Rounded round(std::span<const std::complex<double>> coefficients, std::size_t n, double error) {
@@ -81,40 +83,50 @@ Grid::Grid(std::span<const SearchWindow> windows, double threshold, double coeff
       std::sqrt(2.0 * (1.0 - std::clamp(threshold, -1.0, 1.0) + correlation_error(w)));
   const double side = kUnit * (distance + 4.0 * coefficient_error) + 2.0;
   const auto cell = static_cast<std::int32_t>(std::ceil(std::min(side, 4 * kUnit)));
-  const auto key_of = [&](const Rounded& each) {
-    std::uint64_t key = 0;
-    for (std::size_t d = 0; d < dimensions_; ++d) {
-      key = key << 16 | static_cast<std::uint64_t>((each.q[d] + (1 << 14)) / cell + 1);
-    }
-    return key;
+  struct Place {
+    std::uint64_t key, hash;
+    std::uint32_t index;
+    auto operator<=>(const Place&) const = default;
   };
-  std::vector<std::uint64_t> keys(windows.size());
-  std::vector<std::uint64_t> distinct;
-  for (dimensions_ = std::min(kMostDimensions, 2 * n);; --dimensions_) {
-    std::transform(rounded.begin(), rounded.end(), keys.begin(), key_of);
-    if (dimensions_ <= 1) break;
-    distinct = keys;
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    if (distinct.size() * kWindowsACell <= windows.size()) break;
-  }
-
-  std::vector<std::uint64_t> hashes;
+  std::vector<Place> places;
+  places.reserve(windows.size());
+  dimensions_ = std::min(kMostDimensions, 2 * n);
   for (const Rounded& each : rounded) {
-    std::uint64_t hash = 0;
-    for (const std::int16_t q : each.q) hash = keyed(hash, static_cast<std::uint16_t>(q));
-    hashes.push_back(hash);
+    Place place{0, 0, static_cast<std::uint32_t>(places.size())};
+    for (std::size_t d = 0; d < dimensions_; ++d) {
+      place.key = place.key << 16 | static_cast<std::uint64_t>((each.q[d] + (1 << 14)) / cell + 1);
+    }
+    for (std::size_t g = 0; g <= n; ++g) {
+      const auto first = static_cast<std::uint16_t>(each.q[2 * g]);
+      const auto second = static_cast<std::uint16_t>(each.q[2 * g + 1]);
+      place.hash = keyed(place.hash, std::uint64_t{first} << 16 | second);
+    }
+    places.push_back(place);
   }
-  order_.resize(windows.size());
-  std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tie(keys[a], hashes[a], a) < std::tie(keys[b], hashes[b], b);
-  });
+  std::sort(places.begin(), places.end());
+  // While the cells are too many, the last coordinate is given up.
+  const auto cells = [&] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      count += i == 0 || places[i].key != places[i - 1].key;
+    }
+    return count;
+  };
+  bool merged = false;
+  while (dimensions_ > 1 && cells() * kWindowsACell > windows.size()) {
+    --dimensions_;
+    merged = true;
+    for (Place& place : places) place.key >>= 16;
+  }
+  if (merged) std::sort(places.begin(), places.end());
+
   columns_ = Columns(windows.size(), n + 1);
-  for (std::size_t position = 0; position < order_.size(); ++position) {
-    const Rounded& each = rounded[order_[position]];
-    keys_.push_back(keys[order_[position]]);
-    hashes_.push_back(hashes[order_[position]]);
+  for (std::size_t position = 0; position < places.size(); ++position) {
+    const Place& place = places[position];
+    const Rounded& each = rounded[place.index];
+    order_.push_back(place.index);
+    keys_.push_back(place.key);
+    hashes_.push_back(place.hash);
     columns_.slack(position) = each.slack;
     for (std::size_t g = 0; g <= n; ++g) {
       columns_.set(position, g, each.q[2 * g], each.q[2 * g + 1]);

@@ -106,6 +106,15 @@ Columns::Columns(std::size_t windows, std::size_t groups)
   std::fill_n(slack_.data() + windows, kColumnPad, kUndefinedSlack);
 }
 
+std::vector<std::int32_t> Columns::gather(std::span<const std::uint32_t> positions) const {
+  std::vector<std::int32_t> gathered;
+  gathered.reserve(positions.size() * groups_);
+  for (const std::uint32_t position : positions) {
+    for (std::size_t g = 0; g < groups_; ++g) gathered.push_back(columns_[g * stride_ + position]);
+  }
+  return gathered;
+}
+
 void Columns::set(std::size_t position, std::size_t group, std::int16_t first,
                   std::int16_t second) {
   columns_[group * stride_ + position] =

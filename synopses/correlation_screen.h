@@ -78,18 +78,17 @@ class Columns {
   Columns(std::size_t windows, std::size_t groups);
   std::size_t groups() const { return groups_; }
   void set(std::size_t position, std::size_t group, std::int16_t first, std::int16_t second);
-  std::int32_t at(std::size_t position, std::size_t group) const {
-    return columns_[group * stride_ + position];
-  }
   std::int32_t& slack(std::size_t position) { return slack_[position]; }
   std::int32_t slack(std::size_t position) const { return slack_[position]; }
 
+  // The groups of each of some windows, one window after the other.
+  std::vector<std::int32_t> gather(std::span<const std::uint32_t> positions) const;
   // Calls hit(query's position, other position) for the pairs of `queries` (ascending, at most
-  // kScreenQueries) with the later windows among [begin, end), end - begin <= kScreenColumns, whose
-  // bound reaches `target`: query by query, others ascending.
+  // kScreenQueries, and `gathered`) with the later windows among [begin, end), end - begin <=
+  // kScreenColumns, whose bound reaches `target`: query by query, others ascending.
   template <class Hit>
-  void screen_later(std::span<const std::uint32_t> queries, std::size_t begin, std::size_t end,
-                    std::int32_t target, const Hit& hit) const;
+  void screen_later(std::span<const std::uint32_t> queries, const std::int32_t* gathered,
+                    std::size_t begin, std::size_t end, std::int32_t target, const Hit& hit) const;
 
  private:
   std::size_t stride_, groups_;
@@ -98,16 +97,14 @@ class Columns {
 };
 
 template <class Hit>
-void Columns::screen_later(std::span<const std::uint32_t> queries, std::size_t begin,
-                           std::size_t end, std::int32_t target, const Hit& hit) const {
-  std::vector<std::int32_t> groups(kScreenQueries * groups_);
+void Columns::screen_later(std::span<const std::uint32_t> queries, const std::int32_t* gathered,
+                           std::size_t begin, std::size_t end, std::int32_t target,
+                           const Hit& hit) const {
   ScreenQueries four;
   for (std::size_t q = 0; q < kScreenQueries; ++q) {
     const bool given = q < queries.size();
-    const std::size_t position = queries[given ? q : 0];
-    for (std::size_t g = 0; g < groups_; ++g) groups[q * groups_ + g] = at(position, g);
-    four.groups[q] = groups.data() + q * groups_;
-    four.base[q] = given ? slack_[position] - target : kNoQuery;
+    four.groups[q] = gathered + (given ? q * groups_ : 0);
+    four.base[q] = given ? slack_[queries[q]] - target : kNoQuery;
   }
   std::uint32_t hits[kScreenQueries * kScreenColumns + 1];
   const std::size_t found =

@@ -180,13 +180,13 @@ TEST(Correlation, DoesNotDependOnTheOrderOfTasksOrTargets) {
 }
 
 TEST(Correlation, DoesNotDependOnTheOrderOfWindowsButForTheirNumbers) {
-  for (const std::string shape : {"planted noise", "planted walk", "sine"}) {
-    const SearchInput input(make_series(shape, 5000, 32, 4), 3);
-    const FoundPairs expected = search(input, 0.97);
-    std::vector<std::uint32_t> order(5000);
+  for (const std::string shape : {"planted noise", "planted walk"}) {
+    const SearchInput input(make_series(shape, 2000, 64, 4), 4);
+    const FoundPairs expected = search(input, 0.95);
+    std::vector<std::uint32_t> order(2000);
     std::iota(order.begin(), order.end(), 0u);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(6));
-    FoundPairs found = correlated_pairs(input.in_order(order), 0.97, input.error(), serially);
+    FoundPairs found = correlated_pairs(input.in_order(order), 0.95, input.error(), serially);
     for (FoundPair& pair : found.pairs) {
       const auto [a, b] = std::minmax(order[pair.a], order[pair.b]);
       pair = {a, b, pair.correlation};
