@@ -22,7 +22,7 @@ struct Command {
   // that reads "[a,b]" as a list.)
   bool takes_rest = false;
 };
-// The arguments left over. REQUIRES: the command takes_rest.
+// The arguments left over, without a "--" that ended the options.
 std::vector<std::string> rest_of(const CLI::App& app);
 
 // "weir generate stocks".

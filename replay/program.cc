@@ -151,8 +151,8 @@ int run_parsed(Program& program, int argc, const char* const* argv) {
   const bool found = known != program.commands.end();
   if (found && known->takes_rest) {
     if (const std::string* wrong = wrong_option(extras)) return unexpected(command, *wrong);
-  } else if (!extras.empty()) {
-    return unexpected(command, extras.front());
+  } else if (const auto left = rest_of(*command); !left.empty()) {
+    return unexpected(command, left.front());
   }
   if (found) return known->run();
   // A group of commands alone: show what it holds, as a mistake.

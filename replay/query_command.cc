@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "engine/collector.h"
 #include "engine/json_scan.h"
@@ -28,18 +29,36 @@ struct Asked {
   std::string json;  // empty: no query value
 };
 
+// ".5", "+5", "5.": a number to its writer, but not in JSON. Digits with leading zeros are none:
+// they are a name, such as that of a vessel.
+bool looks_like_a_number(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  if (text.find_first_not_of(kDigits) == std::string_view::npos) return false;
+  if (text.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
 // A query as a request would give it. What is no JSON is a text, but not what began as JSON other
 // than a number: '["x,"CountEstimation"]' is a slip of the shell's quotes, and would be answered 0.
 Result<Asked> read_query(const std::string& given) {
+  const auto refuse = [&](std::string_view why) {
+    return Status(Code::kInvalid, fmt::format("the query {} {}", given, why));
+  };
   engine::JsonScan scan(given);
   std::string_view raw;
   std::string json;
+  if (!engine::is_utf8(given)) return refuse("is not UTF-8");
   if (scan.more() && scan.value(raw) && !scan.more()) {
     json = raw;
   } else if (!given.empty() && std::string_view("[{\"").find(given[0]) != std::string_view::npos) {
-    return Status(Code::kInvalid, fmt::format("the query {} is no JSON: {} at {}", given,
-                                              scan.what().empty() ? "text follows" : scan.what(),
-                                              engine::line_and_column(given, scan.offset())));
+    return refuse(fmt::format("is no JSON: {} at {}",
+                              scan.what().empty() ? "text follows" : scan.what(),
+                              engine::line_and_column(given, scan.offset())));
+  } else if (looks_like_a_number(given)) {
+    return refuse("is neither a number as JSON has them, such as 0.5, nor in quotes, as a text");
   } else {
     json = engine::json_text(given);
   }
@@ -48,11 +67,13 @@ Result<Asked> read_query(const std::string& given) {
       fmt::format(R"({{"op":"query","synopsisID":1,"dataset":"d","stream":"s","field":"f",)"
                   R"("query":{}}})",
                   json));
-  if (!read.ok()) {
-    return Status(Code::kInvalid, fmt::format("the query {} is no JSON that can be read", given));
+  std::string why = read.ok() ? read->front().error : read.status().message();
+  if (!why.empty()) {
+    constexpr std::string_view kPlace = "request 1: ";  // the one made here
+    if (why.starts_with(kPlace)) why.erase(0, kPlace.size());
+    return refuse("cannot be read: " + why);
   }
   const engine::Request& request = read->front();
-  if (!request.error.empty()) return Status(Code::kInvalid, request.error);
   return Asked{request.query, request.query_json};
 }
 

@@ -114,6 +114,9 @@ TEST(QueryFile, AnswersNumbersTextsAndArrays) {
   EXPECT_EQ(estimate("[6]"), "2");
   EXPECT_EQ(estimate("true story"), "1");
   EXPECT_EQ(estimate("GBPUSD"), "0");
+  EXPECT_EQ(estimate("006"), "0") << "a text: a name with leading zeros";
+  EXPECT_EQ(run_weir({"query", file, "--", "-x"}).status, 0);
+  EXPECT_EQ(run_weir({"inspect", "--", file}).status, 0);
 }
 
 TEST(QueryFile, AnswersAsDocumentedForRequests) {
@@ -157,6 +160,10 @@ TEST(QueryFile, SaysWhatIsWrong) {
   expect_error({"query", file, "[1"}, 2, "is no JSON");
   expect_error({"query", file, "{\"a\":1}"}, 2, "a query value is a number, a text");
   expect_error({"query", file, "1", "--jsn"}, 2, "did you mean \"--json\"?");
+  expect_error({"query", file, ".5"}, 2, "the query .5 is neither a number as JSON has them");
+  expect_error({"query", file, "+5"}, 2, "the query +5 is neither");
+  expect_error({"query", file, "1e999"}, 2, "the query 1e999 cannot be read: a number in it");
+  expect_error({"query", file, "\xff"}, 2, "is not UTF-8");
   expect_error({"query", file}, 1, file + ": a query of CountMin takes one item");
   // One bad query harms no other.
   const Finished ran = run_weir({"query", file, "1", "[1,2]"});
