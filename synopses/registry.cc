@@ -17,6 +17,8 @@
 #include "synopses/count_min.h"
 #include "synopses/dft.h"
 #include "synopses/hyper_log_log.h"
+#include "synopses/types.h"
+#include "weir/plugin.h"
 
 namespace weir::synopses {
 namespace {
@@ -29,12 +31,6 @@ const std::vector<SynopsisType>& table() {
       Dft::type(),
   };
   return kTypes;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
 }
 
 std::optional<double> read_number(std::string_view text) {
@@ -154,9 +150,15 @@ Status check_stored(const SynopsisType& type, const Params& params) {
 constexpr std::array<char, 8> kMagic = {'w', 'e', 'i', 'r', '.', 's', 'y', 'n'};
 constexpr std::uint16_t kFormatVersion = 1;
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
-constexpr std::size_t kMaxParams = 16;
+constexpr std::size_t kMaxParams = WEIR_PLUGIN_MAX_PARAMS;
 
 }  // namespace
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
 
 std::span<const SynopsisType> types() { return table(); }
 
@@ -178,7 +180,8 @@ const SynopsisType* find_type(std::string_view name) {
 }
 
 std::string describe(const Synopsis& synopsis) {
-  const SynopsisType* type = find_type(synopsis.id());
+  const SynopsisType* type =
+      synopsis.own_type() != nullptr ? synopsis.own_type() : find_type(synopsis.id());
   const Params& params = synopsis.params();
   if (type == nullptr || !check_stored(*type, params).ok()) {
     return fmt::format("synopsis {}", synopsis.id());
@@ -287,7 +290,10 @@ std::string save(const Synopsis& synopsis) {
   return out.take();
 }
 
-Result<std::unique_ptr<Synopsis>> load(std::string_view bytes) {
+namespace {
+
+Result<std::unique_ptr<Synopsis>> load_as(std::string_view bytes,
+                                          const std::function<const SynopsisType*(int)>& find) {
   const auto refuse = [](std::string_view why) {
     return Status(Code::kInvalid, fmt::format("not a saved synopsis: {}", why));
   };
@@ -314,11 +320,24 @@ Result<std::unique_ptr<Synopsis>> load(std::string_view bytes) {
   if (!in.ok() || in.rest().size() < kChecksumBytes || size != in.rest().size() - kChecksumBytes) {
     return refuse("its length is not the one it states");
   }
-  const SynopsisType* type = find_type(id);
-  if (type == nullptr) return refuse(fmt::format("unknown synopsis id {}", id));
+  const SynopsisType* type = find(id);
+  if (type == nullptr) {
+    return refuse(fmt::format("unknown synopsis id {}{}", id,
+                              id >= WEIR_PLUGIN_MIN_ID ? "; its plug-in is not loaded" : ""));
+  }
   const Status stored = check_stored(*type, params);
   if (!stored.ok()) return stored;
   return type->deserialize(params, in.rest().substr(0, static_cast<std::size_t>(size)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Synopsis>> load(std::string_view bytes) {
+  return load_as(bytes, [](int id) { return find_type(id); });
+}
+
+Result<std::unique_ptr<Synopsis>> load(std::string_view bytes, const Types& types) {
+  return load_as(bytes, [&](int id) { return types.find(id); });
 }
 
 }  // namespace weir::synopses

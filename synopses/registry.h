@@ -29,6 +29,9 @@ struct ParamSpec {
 // One way to give parameters: positional in this order, or named.
 using ParamForm = std::vector<ParamSpec>;
 
+class Plugin;
+class Types;
+
 // Which weights a kind takes.
 enum class Weights { kNone, kPositive, kSigned };
 
@@ -69,8 +72,11 @@ struct SynopsisType {
   std::function<Result<Estimate>(std::span<const Member> members, const Query& query,
                                  const ForEach& for_each)>
       search = nullptr;
+  // The library it came from, whose texts it points to; null: built in.
+  std::shared_ptr<const Plugin> plugin = nullptr;
 };
 
+// The kinds that are built in; an engine's with its plug-ins are a Types (types.h).
 std::span<const SynopsisType> types();
 const SynopsisType* find_type(int id);
 // By name or alias, case-insensitive. Null if unknown.
@@ -91,5 +97,9 @@ Result<Params> parse_params(const SynopsisType& type,
 // Self-describing bytes: magic, format version, type, parameters, payload, XXH3 checksum.
 std::string save(const Synopsis& synopsis);
 Result<std::unique_ptr<Synopsis>> load(std::string_view bytes);
+// The same where plug-ins may be among the kinds.
+Result<std::unique_ptr<Synopsis>> load(std::string_view bytes, const Types& types);
+
+bool equal_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace weir::synopses
