@@ -79,7 +79,7 @@ static void put_double(sink* to, double x) {
     n = snprintf(digits, sizeof digits, "%.0f", x);
   } else {
     for (int precision = 15; precision <= 17; ++precision) {
-      n = snprintf(digits, sizeof digits, "%.*e", precision - 1, x);
+      n = snprintf(digits, sizeof digits, "%.*g", precision, x);
       if (strtod(digits, NULL) == x) break;
     }
   }

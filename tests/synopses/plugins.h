@@ -14,6 +14,7 @@
 namespace weir::synopses {
 
 inline std::string plugin_path(const std::string& name) {
+  if (name == "top_k") return WEIR_TOP_K;
   return std::string(WEIR_TEST_PLUGINS) + "/" + name + ".so";
 }
 
