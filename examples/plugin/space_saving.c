@@ -266,7 +266,7 @@ int copy_state(const state* from, state** out) {
 int by_rank(const void* left, const void* right) {
   const ranked *a = left, *b = right;
   if (a->count != b->count) return a->count > b->count ? -1 : 1;
-  const counter *x = a->counter, *y = b->counter;
+  const counter *x = a->at, *y = b->at;
   if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
   if (x->kind == WEIR_PLUGIN_TEXT) {
     const uint64_t both = x->bits < y->bits ? x->bits : y->bits;
@@ -300,7 +300,7 @@ int merge_states(state* into, const state* from) {
   state* s = NULL;
   int code = make_state(into->k, &s);
   for (uint32_t i = 0; code == WEIR_PLUGIN_OK && i < n && i < into->k; ++i) {
-    const item x = item_of(list[i].counter);
+    const item x = item_of(list[i].at);
     code = append(s, &x, list[i].count, list[i].error);
   }
   free(list);

@@ -101,6 +101,6 @@ uint64_t bytes_of(const state* s);
 // Largest count first, then by item: a total order, so every sort gives the same. For qsort().
 typedef struct ranked {
   uint64_t count, error;
-  const counter* counter;
+  const counter* at;
 } ranked;
 int by_rank(const void* left, const void* right);

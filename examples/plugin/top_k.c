@@ -162,7 +162,7 @@ static int put_list(const state* s, uint64_t longest, sink* to) {
   put_word(to, "[");
   for (uint64_t i = 0; i < s->used && i < longest; ++i) {
     put_word(to, i == 0 ? "{\"item\":" : ",{\"item\":");
-    put_item(to, list[i].counter);
+    put_item(to, list[i].at);
     put_word(to, ",\"estimate\":");
     put_count(to, list[i].count);
     put_word(to, ",\"lower\":");
