@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(weir_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weir)
-install(TARGETS weir EXPORT weir_targets COMPONENT devel)
+install(TARGETS weir weir_plugin EXPORT weir_targets COMPONENT devel)
 install(DIRECTORY include/weir DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT devel)
 install(EXPORT weir_targets FILE weir_targets.cmake NAMESPACE weir:: DESTINATION ${weir_package_dir}
         COMPONENT devel)

@@ -48,7 +48,7 @@ Result<SavedState> state_of(const std::string& file, std::string_view bytes) {
   state.checksum = frame->checksum;
   state.identity = std::move(loaded->identity);
   state.synopsis = std::move(loaded->synopsis);
-  state.type = synopses::built_in_type(frame->id, frame->name);
+  state.type = synopses::find_type(frame->id);
   return state;
 }
 

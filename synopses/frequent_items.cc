@@ -14,12 +14,6 @@ namespace {
 
 constexpr std::string_view kWords[] = {"CountEstimation", "FrequentItems", "isFrequent"};
 
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
 std::optional<FrequentQuery::Ask> ask_of(const Scalar& word) {
   const auto* text = std::get_if<std::string>(&word.value);
   if (text == nullptr) return std::nullopt;

@@ -25,24 +25,11 @@ namespace {
 // To add a kind of synopsis, add its line here.
 const std::vector<SynopsisType>& table() {
   static const std::vector<SynopsisType> kTypes = {
-      CountMin::type(),
-      HyperLogLog::type(),
-      BloomFilter::type(),
-      Dft::type(),
-      LossyCounting::type(),
-      StickySampling::type(),
-      Ams::type(),
-      GkQuantiles::type(),
-      Lsh::type(),
-      WindowQuantiles::type(),
+      CountMin::type(),      HyperLogLog::type(),     BloomFilter::type(), Dft::type(),
+      LossyCounting::type(), StickySampling::type(),  Ams::type(),         GkQuantiles::type(),
+      Lsh::type(),           WindowQuantiles::type(),
   };
   return kTypes;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
 }
 
 std::optional<double> read_number(std::string_view text) {
@@ -147,6 +134,12 @@ Status unknown_param(const SynopsisType& type, const std::string& name) {
 
 }  // namespace
 
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::tolower(x) == std::tolower(y);
+  });
+}
+
 std::span<const SynopsisType> types() { return table(); }
 
 const SynopsisType* find_type(int id) {
@@ -167,7 +160,8 @@ const SynopsisType* find_type(std::string_view name) {
 }
 
 std::string describe(const Synopsis& synopsis) {
-  const SynopsisType* type = find_type(synopsis.id());
+  const SynopsisType* type =
+      synopsis.own_type() != nullptr ? synopsis.own_type() : find_type(synopsis.id());
   const Params& params = synopsis.params();
   if (type == nullptr || !check_params(*type, params).ok()) {
     return fmt::format("synopsis {}", synopsis.id());

@@ -29,6 +29,9 @@ struct ParamSpec {
 // One way to give parameters: positional in this order, or named.
 using ParamForm = std::vector<ParamSpec>;
 
+class Plugin;
+class Types;
+
 // Which weights a kind takes.
 enum class Weights { kNone, kPositive, kSigned };
 
@@ -69,8 +72,11 @@ struct SynopsisType {
   std::function<Result<Estimate>(std::span<const Member> members, const Query& query,
                                  const ForEach& for_each)>
       search = nullptr;
+  // The library it came from, whose texts it points to; null: built in.
+  std::shared_ptr<const Plugin> plugin = nullptr;
 };
 
+// The kinds that are built in; an engine's with its plug-ins are a Types (types.h).
 std::span<const SynopsisType> types();
 const SynopsisType* find_type(int id);
 // By name or alias, case-insensitive. Null if unknown.
@@ -90,5 +96,7 @@ Result<Params> parse_params(const SynopsisType& type,
 
 // Parameters that came from elsewhere, such as a file, are checked as if they had been typed.
 Status check_params(const SynopsisType& type, const Params& params);
+
+bool equal_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace weir::synopses

@@ -10,6 +10,7 @@
 #include "core/bytes.h"
 #include "core/check.h"
 #include "synopses/windowed.h"
+#include "weir/plugin.h"
 
 namespace weir::synopses {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::array<char, 8> kMagic = {'w', 'e', 'i', 'r', '.', 's', 'y', 'n'};
 // Up to the parameters; texts follow them.
 constexpr std::size_t kFixedBytes = 64;
 constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
-constexpr std::size_t kMaxParams = 16;
+constexpr std::size_t kMaxParams = WEIR_PLUGIN_MAX_PARAMS;
 
 std::uint64_t checksum_of(std::string_view bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());
@@ -83,13 +84,9 @@ Status check_identity(const Identity& identity) {
   return {};
 }
 
-const SynopsisType* built_in_type(int id, std::string_view name) {
-  const SynopsisType* type = find_type(id);
-  return type != nullptr && (name.empty() || name == type->name) ? type : nullptr;
-}
-
-std::string save(const Synopsis& synopsis, const Identity& identity, const FindType& find) {
-  const SynopsisType* type = find(synopsis.id(), {});
+std::string save(const Synopsis& synopsis, const Identity& identity) {
+  const SynopsisType* type =
+      synopsis.own_type() != nullptr ? synopsis.own_type() : find_type(synopsis.id());
   WEIR_CHECK(type != nullptr, "a synopsis is of a kind that there is");
   const Params& params = synopsis.params();
   std::string payload;
@@ -158,13 +155,14 @@ Result<Frame> read_frame(std::string_view bytes) {
   return frame;
 }
 
-Result<State> load_state(std::string_view bytes, const FindType& find) {
+Result<State> load_state(std::string_view bytes, const Types& types) {
   Result<Frame> frame = read_frame(bytes);
   if (!frame.ok()) return frame.status();
-  const SynopsisType* type = frame->name.empty() ? nullptr : find(frame->id, frame->name);
-  if (type == nullptr) {
+  const SynopsisType* type = types.find(frame->id);
+  if (type == nullptr || frame->name != type->name) {
     return refuse(
-        fmt::format("unknown synopsis {} (id {})", describe(Scalar{frame->name}), frame->id));
+        fmt::format("unknown synopsis {} (id {}){}", describe(Scalar{frame->name}), frame->id,
+                    frame->id >= WEIR_PLUGIN_MIN_ID ? "; its plug-in is not loaded" : ""));
   }
   const Status stored = check_params(*type, frame->params);
   if (!stored.ok()) return stored;
@@ -179,8 +177,8 @@ Result<State> load_state(std::string_view bytes, const FindType& find) {
   return State{std::move(frame->identity), *std::move(loaded)};
 }
 
-Result<std::unique_ptr<Synopsis>> load(std::string_view bytes) {
-  Result<State> state = load_state(bytes);
+Result<std::unique_ptr<Synopsis>> load(std::string_view bytes, const Types& types) {
+  Result<State> state = load_state(bytes, types);
   if (!state.ok()) return state.status();
   return std::move(state->synopsis);
 }

@@ -10,13 +10,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "synopses/registry.h"
 #include "synopses/synopsis.h"
+#include "synopses/types.h"
 #include "weir/status.h"
 
 namespace weir::synopses {
@@ -38,17 +38,12 @@ struct State {
   std::unique_ptr<Synopsis> synopsis;
 };
 
-// Finds a kind by what a file says of it: both id and name; an empty name asks by id alone. Null if
-// there is none. A program that has more kinds than the built-in ones gives its own.
-using FindType = std::function<const SynopsisType*(int id, std::string_view name)>;
-const SynopsisType* built_in_type(int id, std::string_view name);
-
-// REQUIRES: `find` knows the kind; check_identity(identity).ok().
-std::string save(const Synopsis& synopsis, const Identity& identity = {},
-                 const FindType& find = built_in_type);
-Result<State> load_state(std::string_view bytes, const FindType& find = built_in_type);
+// REQUIRES: check_identity(identity).ok().
+std::string save(const Synopsis& synopsis, const Identity& identity = {});
+// `types` are the kinds that a file may be of; by default the built-in ones.
+Result<State> load_state(std::string_view bytes, const Types& types = Types());
 // Without the identity.
-Result<std::unique_ptr<Synopsis>> load(std::string_view bytes);
+Result<std::unique_ptr<Synopsis>> load(std::string_view bytes, const Types& types = Types());
 
 // What surrounds a payload. `payload` points into the bytes that were read.
 struct Frame {

@@ -26,6 +26,8 @@
 
 namespace weir::synopses {
 
+struct SynopsisType;  // registry.h
+
 // One scalar of a query: nothing (JSON null), a number in canonical form, a text, or true/false.
 struct Scalar {
   std::variant<std::monostate, core::Value, std::string, bool> value;
@@ -75,8 +77,13 @@ class Synopsis {
  public:
   virtual ~Synopsis() = default;
 
-  // 1 to 10, see SEMANTICS B.
+  // 1 to 10, see SEMANTICS B; from 100 a plug-in's.
   virtual int id() const = 0;
+  // Its kind when types() does not list it (a plug-in's); null: find_type(id()).
+  virtual const SynopsisType* own_type() const { return nullptr; }
+  // Why it is quarantined: it takes no values, and estimate() gives this as its error. Empty: it is
+  // well. Only a plug-in's can be otherwise (plugin_synopsis.h).
+  virtual std::string fault() const { return {}; }
   virtual const Params& params() const = 0;
   // The windows it is kept over, if any (windowed.h).
   virtual WindowSpec window_spec() const { return {}; }

@@ -108,6 +108,13 @@ std::uint64_t Windowed::n() const {
   return sum;
 }
 
+std::string Windowed::fault() const {
+  for (const auto& [number, pane] : panes_) {
+    if (std::string fault = pane.synopsis->fault(); !fault.empty()) return fault;
+  }
+  return {};
+}
+
 Windowed::Pane& Windowed::pane(std::int64_t number) {
   // Most values are of the newest pane.
   if (!panes_.empty() && panes_.rbegin()->first == number) return panes_.rbegin()->second;

@@ -52,6 +52,8 @@ class Windowed final : public Synopsis {
   const Params& params() const override { return empty_->params(); }
   WindowSpec window_spec() const override { return spec_; }
   bool timed() const override { return true; }
+  const SynopsisType* own_type() const override { return empty_->own_type(); }
+  std::string fault() const override;  // of the first pane that has one
   // Of all panes.
   std::uint64_t n() const override;
   void update(const Items& items) override;

@@ -40,5 +40,16 @@ foreach(expected
     message(FATAL_ERROR "the program's output lacks ${expected}:\n${output}")
   endif()
 endforeach()
+
+# The example plug-in as a project of its own.
+if(WAY STREQUAL "installed")
+  run("configuring the plug-in" ${CMAKE_COMMAND} -G ${GENERATOR} -B ${build}/plugin
+      -S ${SOURCE}/examples/plugin -DCMAKE_PREFIX_PATH=${prefix}
+      -DCMAKE_FIND_PACKAGE_PREFER_CONFIG=ON)
+  run("building the plug-in" ${CMAKE_COMMAND} --build ${build}/plugin)
+  if(NOT EXISTS ${build}/plugin/top_k.so)
+    message(FATAL_ERROR "there is no plug-in:\n${output}")
+  endif()
+endif()
 message(STATUS "${WAY}: built and run")
 file(REMOVE_RECURSE ${build})
