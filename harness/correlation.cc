@@ -3,13 +3,13 @@
 #include "synopses/correlation.h"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <random>
 #include <string>
@@ -105,14 +105,21 @@ struct Cell {
   const std::string& kind;
   std::size_t streams;
   unsigned threads;
-  std::vector<double> search, brute_force, ratio, others;
+  std::vector<double> search{}, brute_force{}, ratio{}, others{};
+  std::vector<double> search_cpu{}, brute_force_cpu{};  // of all threads
   synopses::FoundPairs found{};
 };
 
-double seconds_of(const std::function<void()>& body) {
+// Adds the seconds that `body` took, and those that its threads computed. The second hardly depend
+// on what other programs do; idle threads of the arena are in it for as long as they look for work.
+void time(std::vector<double>& seconds, std::vector<double>& cpu_seconds,
+          const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
+  const std::clock_t cpu = std::clock();
   body();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  cpu_seconds.push_back(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC);
+  seconds.push_back(
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
 }
 
 // One search and one comparison of all pairs, one after the other.
@@ -127,11 +134,11 @@ Status measure(const Options& options, const Input& input, Cell& cell) {
   const MachineLoad load;
   const std::clock_t cpu = std::clock();
   synopses::FoundPairs all;
-  cell.search.push_back(seconds_of([&] {
+  time(cell.search, cell.search_cpu, [&] {
     cell.found = correlated_pairs(input.windows(), options.threshold, input.error(), for_each);
-  }));
-  cell.brute_force.push_back(
-      seconds_of([&] { all = all_pairs(input.windows(), options.threshold, for_each); }));
+  });
+  time(cell.brute_force, cell.brute_force_cpu,
+       [&] { all = all_pairs(input.windows(), options.threshold, for_each); });
   cell.ratio.push_back(cell.brute_force.back() / cell.search.back());
   cell.others.push_back(load.others(static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC));
   if (cell.found.pairs != all.pairs) return {Code::kIo, "the search found other pairs"};
@@ -155,6 +162,10 @@ std::string line_of(const Options& options, const Cell& cell, const std::string&
   line.raw("seconds", search.to_json()).raw("brute_force_seconds", brute_force.to_json());
   line.add("ratio_of_minima", brute_force.min / search.min);
   line.raw("ratio", Spread::of(cell.ratio).to_json());
+  const Spread search_cpu = Spread::of(cell.search_cpu);
+  const Spread brute_force_cpu = Spread::of(cell.brute_force_cpu);
+  line.raw("cpu_seconds", search_cpu.to_json());
+  line.raw("brute_force_cpu_seconds", brute_force_cpu.to_json());
   line.add("pairs", cell.found.pairs.size()).add("compared", cell.found.compared);
   line.add("compared_share",
            static_cast<double>(cell.found.compared) / static_cast<double>(cell.found.possible));
@@ -174,7 +185,7 @@ Status run(const Options& options) {
       const Input input(options, kind, streams);
       std::vector<Cell> cells;
       for (const unsigned threads : options.threads) {
-        cells.push_back({kind, streams, threads, {}, {}, {}, {}});
+        cells.push_back({kind, streams, threads});
       }
       for (unsigned repetition = 0; repetition < options.repetitions; ++repetition) {
         for (Cell& cell : cells) {
@@ -184,14 +195,18 @@ Status run(const Options& options) {
       for (const Cell& cell : cells) {
         const double search = Spread::of(cell.search).min;
         const double brute_force = Spread::of(cell.brute_force).min;
-        fmt::print(
-            stderr,
-            "{:>6} {:<8} T = {} threads {}: {:8.2f} ms, all pairs {:8.2f} ms, ratio {:5.1f}; "
-            "{} pairs, compared {:.3f} %\n",
-            streams, kind, options.threshold, cell.threads, 1e3 * search, 1e3 * brute_force,
-            brute_force / search, cell.found.pairs.size(),
-            100.0 * static_cast<double>(cell.found.compared) /
-                static_cast<double>(cell.found.possible));
+        const double ratio = Spread::of(cell.ratio).median;
+        const double cpu =
+            Spread::of(cell.brute_force_cpu).median / Spread::of(cell.search_cpu).median;
+        fmt::print(stderr,
+                   "{:>6} {:<8} T = {} threads {}: {:8.2f} ms, all pairs {:8.2f} ms, ratio {:.1f} "
+                   "(pairwise "
+                   "median {:.1f}, of CPU seconds {:.1f}); "
+                   "{} pairs, compared {:.3f} %\n",
+                   streams, kind, options.threshold, cell.threads, 1e3 * search, 1e3 * brute_force,
+                   brute_force / search, ratio, cpu, cell.found.pairs.size(),
+                   100.0 * static_cast<double>(cell.found.compared) /
+                       static_cast<double>(cell.found.possible));
         lines.push_back(line_of(options, cell, shared.str()));
       }
     }

@@ -17,7 +17,8 @@ namespace {
 
 // Windows for which candidates are counted before a screen is chosen, at least.
 constexpr std::size_t kCounted = 128;
-// What comparing a pair costs in units of what a screen needs for a group of a pair (measured).
+// What comparing a pair costs in units of what a screen needs for a group of a pair: an estimate,
+// of the order that timings of the parts suggest, not fitted. It decides speed and `compared` only.
 constexpr std::uint64_t kCompareCost = 400;
 constexpr std::uint64_t kCompareCostAValue = 2;
 constexpr std::uint64_t kScreenCost = 3;  // besides its groups
