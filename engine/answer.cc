@@ -134,6 +134,14 @@ std::string Summary::to_json() const {
     }
     object.json("refused", builds + '}');
   }
+  if (!faults.empty()) {
+    std::string list = "[";
+    for (const std::string& fault : faults) {
+      if (list.size() > 1) list += ',';
+      engine::append_json_text(list, fault);
+    }
+    object.json("faults", list + ']');
+  }
   if (!source_error.empty()) object.text("source_error", source_error);
   if (answers_lost > 0) object.count("answers_lost", answers_lost);
   return object.finish();

@@ -56,7 +56,7 @@ std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, 
   }
   for_each_index(standing.size(), threads, [&](std::size_t i) {
     standing[i].synopsis = partials[i].empty() ? standing[i].build->prototype->clone()
-                                               : merge_partials(std::move(partials[i]));
+                                               : merge_partials(std::move(partials[i])).synopsis;
   });
   return standing;
 }

@@ -74,6 +74,7 @@ struct Engine::Impl {
   Config config;
   core::Placement placement;
   std::optional<ingest::Layout> layout;
+  std::unique_ptr<engine::Kinds> kinds;
   core::KeyTable keys;
   engine::Names names{keys};
   engine::Collector collector;
@@ -127,9 +128,8 @@ void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Rou
   if (request.op != Op::kBuild || !request.error.empty()) return;
   names.column(request.field);
   if (!request.weight.empty()) names.column(request.weight);
-  const auto* type = synopses::find_type(request.synopsis_id);
-  if (type == nullptr || request.stream.empty()) return;
-  const unsigned parts = engine::part_count(request, *type);
+  if (request.stream.empty()) return;
+  const unsigned parts = engine::part_count(request, *request.type);
   if (parts <= 1) return;
   if (grown == nullptr) {
     // Before the start nobody else reads them yet.
@@ -174,6 +174,7 @@ Result<Engine> Engine::create(Config config) {
   if (!placement.ok()) return placement.status();
   impl->placement = *std::move(placement);
   impl->config = std::move(config);
+  impl->kinds = std::make_unique<engine::Kinds>(impl->config.plugin_directory);
   impl->make_routes();
   return Engine(std::move(impl));
 }
@@ -183,7 +184,7 @@ void Engine::add_source(std::unique_ptr<Source> source) {
 }
 
 Status Engine::request(std::string_view json) {
-  auto parsed = engine::parse_requests(json);
+  auto parsed = engine::parse_requests(json, *impl_->kinds);
   if (!parsed.ok()) return parsed.status();
   place_with_build(*parsed);
   const std::scoped_lock lock(impl_->mutex);
@@ -225,6 +226,7 @@ Status Engine::start() {
     impl_->sources.push_back(std::make_unique<PushedInput>(impl_->pushed));
   }
   parts.config = impl_->config;
+  parts.kinds = impl_->kinds.get();
   parts.placement = impl_->placement;
   parts.routes = impl_->routes;
   parts.sources = std::move(impl_->sources);

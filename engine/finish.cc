@@ -30,7 +30,7 @@ void fill_estimate(Result<synopses::Estimate> estimated, Answer& answer) {
 }
 
 // Of one side of a pair.
-std::unique_ptr<synopses::Synopsis> merge_side(std::vector<Partial>& partials, std::uint32_t side) {
+Merged merge_side(std::vector<Partial>& partials, std::uint32_t side) {
   std::vector<Partial> own;
   for (Partial& partial : partials) {
     if (partial.side == side) own.push_back(std::move(partial));
@@ -39,12 +39,19 @@ std::unique_ptr<synopses::Synopsis> merge_side(std::vector<Partial>& partials, s
   return merge_partials(std::move(own));
 }
 
+void fail(const Status& status, Answer& answer) {
+  answer.kind = Answer::Kind::kError;
+  answer.reason = status.message();
+}
+
 Answer compare(const Ask& ask, std::vector<Partial> partials, Answer answer) {
-  const auto one = merge_side(partials, 0);
-  const auto other = merge_side(partials, 1);
-  answer.n = one->n();
-  answer.memory_bytes = one->memory_bytes() + other->memory_bytes();
-  fill_estimate(one->estimate_with(*other, ask.query), answer);
+  const Merged one = merge_side(partials, 0);
+  const Merged other = merge_side(partials, 1);
+  answer.n = one.synopsis->n();
+  answer.memory_bytes = one.synopsis->memory_bytes() + other.synopsis->memory_bytes();
+  fill_estimate(one.synopsis->estimate_with(*other.synopsis, ask.query), answer);
+  if (!one.status.ok()) fail(one.status, answer);
+  if (!other.status.ok()) fail(other.status, answer);
   return answer;
 }
 
@@ -75,15 +82,18 @@ Answer search(const Ask& ask, std::vector<Partial> partials, Answer answer, unsi
 
 Answer save(const Ask& ask, std::vector<Partial> partials, Answer answer) {
   const Request& build = *ask.of.front().build->request;
-  const auto whole = merge_partials(std::move(partials));
-  answer.n = whole->n();
-  answer.memory_bytes = whole->memory_bytes();
-  const std::string bytes =
-      synopses::save(*whole, {build.dataset, ask.stream, build.field, build.weight});
-  if (Status status = synopses::save_in(ask.directory, ask.path, bytes); !status.ok()) {
-    answer.kind = Answer::Kind::kError;
-    answer.reason = status.message();
+  const Merged merged = merge_partials(std::move(partials));
+  const synopses::Synopsis& whole = *merged.synopsis;
+  answer.n = whole.n();
+  answer.memory_bytes = whole.memory_bytes();
+  Status status = merged.status;
+  if (status.ok() && !whole.fault().empty()) status = {Code::kInvalid, whole.fault()};
+  if (status.ok()) {
+    status = synopses::save_in(
+        ask.directory, ask.path,
+        synopses::save(whole, {build.dataset, ask.stream, build.field, build.weight}));
   }
+  if (!status.ok()) fail(status, answer);
   ask.done();
   return answer;
 }
@@ -96,14 +106,15 @@ void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& quer
   fill_estimate(synopsis.estimate(query), answer);
 }
 
-std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials) {
+Merged merge_partials(std::vector<Partial> partials) {
   WEIR_CHECK(!partials.empty(), "somebody owns a part");
   std::sort(partials.begin(), partials.end(),
             [](const Partial& a, const Partial& b) { return a.part < b.part; });
-  std::unique_ptr<synopses::Synopsis> merged = std::move(partials.front().synopsis);
-  for (std::size_t i = 1; i < partials.size(); ++i) {
-    const Status status = merged->merge(*partials[i].synopsis);
-    WEIR_CHECK(status.ok(), "parts of one build have equal parameters");
+  Merged merged{std::move(partials.front().synopsis), {}};
+  for (std::size_t i = 1; i < partials.size() && merged.status.ok(); ++i) {
+    merged.status = merged.synopsis->merge(*partials[i].synopsis);
+    WEIR_CHECK(merged.status.ok() || merged.synopsis->own_type() != nullptr,
+               "parts of one build have equal parameters");
   }
   return merged;
 }
@@ -139,7 +150,12 @@ std::vector<Answer> finish(const Ask& ask, std::vector<Partial> partials, const 
     case Ask::Kind::kEstimate:
       break;
   }
-  return answers_of(*merge_partials(std::move(partials)), ask, blank);
+  const Merged merged = merge_partials(std::move(partials));
+  std::vector<Answer> answers = answers_of(*merged.synopsis, ask, blank);
+  for (Answer& answer : answers) {
+    if (!merged.status.ok()) fail(merged.status, answer);
+  }
+  return answers;
 }
 
 }  // namespace weir::engine

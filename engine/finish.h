@@ -27,8 +27,14 @@ struct Partial {
 // Fills what an answer says from a synopsis that holds everything: n, estimate, bounds, memory.
 void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer);
 
-// Merges partials in the order of their numbers. REQUIRES: at least one; equal parameters.
-std::unique_ptr<synopses::Synopsis> merge_partials(std::vector<Partial> partials);
+// Partials merged in the order of their numbers. Those of one build always merge, but for a plug-in
+// that faults: `status` then says so, and the synopsis is the merged ones before that.
+struct Merged {
+  std::unique_ptr<synopses::Synopsis> synopsis;
+  Status status;
+};
+// REQUIRES: at least one.
+Merged merge_partials(std::vector<Partial> partials);
 
 // The answers that one synopsis gives to an ask of kind kEstimate: one, or for `changes` one for
 // each window that changed.

@@ -27,7 +27,7 @@ Answer answer_to(const Request& request, Answer::Kind kind) {
   answer.stream = request.stream;
   answer.field = request.field;
   answer.synopsis_id = request.synopsis_id;
-  if (const auto* type = synopses::find_type(request.synopsis_id)) answer.synopsis = type->name;
+  if (request.type != nullptr) answer.synopsis = request.type->name;
   answer.query = request.query_json;
   return answer;
 }
@@ -43,9 +43,11 @@ std::string place_of(const Request& request) {
 }
 
 Scheme scheme_of(const Request& request, const synopses::SynopsisType& type) {
+  // Where a fault of a plug-in's falls must not depend on the number of workers.
+  const bool plugin = type.plugin != nullptr;
   if (request.stream.empty()) {
     if (type.by_stream) return Scheme::kByStream;
-    return type.linear ? Scheme::kByWorker : Scheme::kBySlot;
+    return type.linear && !plugin ? Scheme::kByWorker : Scheme::kBySlot;
   }
   if (!type.mergeable || request.parallelism == 1) return Scheme::kWhole;
   return request.window ? Scheme::kByPane : Scheme::kByRecord;
@@ -169,6 +171,8 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
       return save(request, making);
     case Op::kLoad:
       return load(request, making);
+    case Op::kPlugin:  // it was loaded when the request was read
+      return making.acknowledge(*request);
   }
 }
 
@@ -198,8 +202,7 @@ Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
 }
 
 void PlanLog::build(const std::shared_ptr<const Request>& request, Making& making) {
-  const synopses::SynopsisType* type = synopses::find_type(request->synopsis_id);
-  if (type == nullptr) return making.fail(*request, "unknown synopsis id");
+  const synopses::SynopsisType* type = request->type;
   const std::string identity = identity_of(*request);
   if (const auto standing = builds_.find(identity); standing != builds_.end()) {
     const Request& there = *standing->second->request;

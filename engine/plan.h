@@ -140,6 +140,7 @@ unsigned part_count(const Request& request, const synopses::SynopsisType& type);
 struct PlanOptions {
   Period emit;
   std::string state_directory;
+  const Kinds* kinds = nullptr;  // that a file may be of
 };
 
 class PlanLog {

@@ -171,7 +171,7 @@ std::shared_ptr<const Build> PlanLog::standing(const Request& request) const {
   if (const auto own = builds_.find(identity_of(request)); own != builds_.end()) {
     return own->second;
   }
-  const synopses::SynopsisType* type = synopses::find_type(request.synopsis_id);
+  const synopses::SynopsisType* type = request.type;
   if (type == nullptr || !type->by_stream) return nullptr;
   if (request.stream.empty() && is_search(*type, request.query)) {
     // A search finds streams that were built one by one, too.
@@ -218,7 +218,7 @@ std::uint32_t PlanLog::contributors(const Ask& ask) const {
 }
 
 std::string PlanLog::standing_near(const Request& request) const {
-  const auto* type = synopses::find_type(request.synopsis_id);
+  const auto* type = request.type;
   std::string message = std::string("no ") + (type != nullptr ? type->name : "synopsis") +
                         " stands on " + place_of(request) + " at this position; build it first";
   constexpr std::size_t kShown = 10;

@@ -84,13 +84,12 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
   }
   const auto bytes = synopses::load_from(options_.state_directory, request->path);
   if (!bytes.ok()) return fail(bytes.status().message());
-  auto state = synopses::load_state(*bytes);
+  auto state = synopses::load_state(*bytes, options_.kinds->all());
   if (!state.ok()) return fail(fmt::format("{}: {}", request->path, state.status().message()));
-  const synopses::SynopsisType* type = synopses::find_type(state->synopsis->id());
-  if (type->id != request->synopsis_id) {
-    const auto* asked = synopses::find_type(request->synopsis_id);
-    return fail(fmt::format("{} holds a {}, but a {} is to be loaded", request->path, type->name,
-                            asked != nullptr ? asked->name : "synopsis of another kind"));
+  const synopses::SynopsisType* type = request->type;
+  if (type->id != state->synopsis->id()) {
+    return fail(fmt::format("{} holds a {}, but a {} is to be loaded", request->path,
+                            options_.kinds->find(state->synopsis->id())->name, type->name));
   }
   auto made = std::make_shared<Build>();
   auto as_build = std::make_shared<Request>(*request);

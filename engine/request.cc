@@ -36,6 +36,7 @@ Status fault(std::string_view text, std::size_t start, const JsonScan& scan) {
 
 class RequestTexts {
  public:
+  explicit RequestTexts(Kinds& kinds) : kinds_(kinds) {}
   // One request for each object in the value `raw`.
   void add(std::string_view raw) {
     if (raw.front() != '[') return add_one(raw);
@@ -57,7 +58,7 @@ class RequestTexts {
     if (element.get(object) != simdjson::SUCCESS) {
       return add_error("a request is an object such as {\"op\":\"list\"}");
     }
-    requests_.push_back(RequestReader(object, raw).read());
+    requests_.push_back(RequestReader(object, raw, kinds_).read());
   }
   void add_error(std::string_view what) {
     Request request;
@@ -65,6 +66,7 @@ class RequestTexts {
     requests_.push_back(std::move(request));
   }
 
+  Kinds& kinds_;
   simdjson::dom::parser parser_;
   std::vector<Request> requests_;
 };
@@ -73,13 +75,19 @@ class RequestTexts {
 
 Position Request::position() const {
   if (at.has_value()) return *at;
-  const bool start = op == Op::kBuild || op == Op::kLoad || (op == Op::kQuery && continuous);
+  const bool start =
+      op == Op::kBuild || op == Op::kLoad || op == Op::kPlugin || (op == Op::kQuery && continuous);
   Position position;
   position.kind = start ? Position::Kind::kStart : Position::Kind::kEnd;
   return position;
 }
 
 Result<std::vector<Request>> parse_requests(std::string_view text) {
+  Kinds built_in;
+  return parse_requests(text, built_in);
+}
+
+Result<std::vector<Request>> parse_requests(std::string_view text, Kinds& kinds) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   if (const std::size_t prefix = utf8_prefix(text); prefix < text.size()) {
     return not_json(text, prefix, "a byte that is not UTF-8");
@@ -90,7 +98,7 @@ Result<std::vector<Request>> parse_requests(std::string_view text) {
         Code::kInvalid,
         "there is no request in it; write a JSON object, an array of them, or one a line");
   }
-  RequestTexts texts;
+  RequestTexts texts(kinds);
   while (scan.more()) {
     const std::size_t start = scan.offset();
     std::string_view raw;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/kinds.h"
 #include "synopses/synopsis.h"
 #include "weir/status.h"
 #include "weir/types.h"
@@ -23,7 +24,7 @@ struct Position {
   Time time;                // kTime: just before the first record whose stream time reaches it
 };
 
-enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList };
+enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList, kPlugin };
 
 struct Request {
   Op op = Op::kBuild;
@@ -33,14 +34,15 @@ struct Request {
   std::string stream;  // empty = every stream of the dataset
   std::string field;
   int synopsis_id = 0;
-  synopses::Params params;      // kBuild
-  unsigned parallelism = 1;     // kBuild: noOfP
+  const synopses::SynopsisType* type = nullptr;  // null: none, or one that is not known
+  synopses::Params params;                       // kBuild
+  unsigned parallelism = 1;                      // kBuild: noOfP
   std::string weight;           // kBuild: field that says how often a value counts; empty = once
   synopses::WindowSpec window;  // kBuild: event-time windows, or none
   synopses::Query query;        // kQuery
   std::string query_json;       // kQuery: as given, for the answer
   bool continuous = false;      // kQuery
-  std::string path;             // kSave, kLoad: inside the state directory
+  std::string path;  // kSave, kLoad: inside the state directory; kPlugin: the plug-in directory
   std::optional<Position> at;
   // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
   std::string error;
@@ -52,6 +54,9 @@ struct Request {
 // An array of requests, one object, or one object a line. The result is bad only when the text as a
 // whole is no JSON: then it says line and column. A wrong request is a Request with `error` set,
 // and whatever could be read of it, so that it can be echoed.
+// A plug-in is loaded as its request is read, so that the requests behind it may name its kind.
+Result<std::vector<Request>> parse_requests(std::string_view text, Kinds& kinds);
+// The same where there are built-in kinds alone.
 Result<std::vector<Request>> parse_requests(std::string_view text);
 
 }  // namespace weir::engine

@@ -21,8 +21,8 @@ struct NamedOp {
 };
 constexpr std::array kCommonKeys = {"op", "dataset", "at", "requestID", "uid", "partition"};
 
-const std::array<NamedOp, 6>& named_ops() {
-  static const std::array<NamedOp, 6> kOps = {{
+const std::array<NamedOp, 7>& named_ops() {
+  static const std::array<NamedOp, 7> kOps = {{
       {"build",
        "a build",
        Op::kBuild,
@@ -35,6 +35,7 @@ const std::array<NamedOp, 6>& named_ops() {
       {"save", "a save", Op::kSave, {"synopsis", "synopsisID", "stream", "field", "path"}},
       {"load", "a load", Op::kLoad, {"synopsis", "synopsisID", "stream", "field", "path"}},
       {"list", "a list", Op::kList, {}},
+      {"plugin", "a plugin", Op::kPlugin, {"path"}},
   }};
   return kOps;
 }
@@ -92,7 +93,8 @@ void RequestReader::read_named(const Item& op) {
                                   [word](const NamedOp& one) { return word == one.word; });
   read_identity();
   if (named == named_ops().end()) {
-    static constexpr std::array kWords = {"build", "query", "delete", "save", "load", "list"};
+    static constexpr std::array kWords = {"build", "query", "delete", "save",
+                                          "load",  "list",  "plugin"};
     return fail(fmt::format("op is {}, but {} was given{}", quoted_list(kWords), shown(op.raw),
                             core::did_you_mean(word, kWords)));
   }
@@ -100,6 +102,7 @@ void RequestReader::read_named(const Item& op) {
   if (auto field = text("field")) request_.field = *std::move(field);
   check_named_keys();
   if (request_.op == Op::kList) return;
+  if (request_.op == Op::kPlugin) return read_plugin();
   std::optional<std::string> name;
   if (find("synopsis") != nullptr) {
     name = text("synopsis");
@@ -137,7 +140,7 @@ void RequestReader::read_named_build() {
     }
   }
   if (failed()) return;
-  auto params = synopses::parse_params(*synopses::find_type(request_.synopsis_id), named);
+  auto params = synopses::parse_params(*request_.type, named);
   if (!params.ok()) return fail(params.status().message());
   request_.params = *std::move(params);
 }
@@ -152,6 +155,16 @@ void RequestReader::read_named_query() {
       fail(fmt::format("continuous is true or false, but {} was given", shown(continuous->raw)));
     }
   }
+}
+
+void RequestReader::read_plugin() {
+  auto path = text("path");
+  if (!path.has_value() || path->empty()) {
+    return fail("path is missing; it names a shared library inside the plug-in directory");
+  }
+  request_.path = *std::move(path);
+  if (failed()) return;
+  if (const Status loaded = kinds_.load(request_.path); !loaded.ok()) fail(loaded.message());
 }
 
 void RequestReader::read_path() {

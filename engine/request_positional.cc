@@ -98,7 +98,7 @@ void RequestReader::read_status_word() {
     positional.push_back(*std::move(value));
   }
   if (failed()) return;
-  auto params = synopses::parse_params(*synopses::find_type(request_.synopsis_id), positional);
+  auto params = synopses::parse_params(*request_.type, positional);
   if (!params.ok()) return fail(params.status().message());
   request_.params = *std::move(params);
 }

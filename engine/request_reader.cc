@@ -24,7 +24,8 @@ constexpr std::size_t kMaxErrorBytes = 1000;
 
 }  // namespace
 
-RequestReader::RequestReader(simdjson::dom::object object, std::string_view raw) {
+RequestReader::RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds)
+    : kinds_(kinds) {
   const std::vector<std::string_view> raws = json_children(raw);
   std::size_t i = 0;
   for (const auto field : object) {
@@ -150,12 +151,13 @@ void RequestReader::read_weight() {
   auto weight = text("weight");
   if (!weight.has_value()) return;
   if (weight->empty()) return fail("weight names a field, such as \"volume\"");
-  const auto* type = synopses::find_type(request_.synopsis_id);
+  const auto* type = request_.type;
   if (type->weights == synopses::Weights::kNone) {
     std::string takers;
-    for (const auto& other : synopses::types()) {
-      if (other.weights == synopses::Weights::kNone) continue;
-      takers += fmt::format("{}{}", takers.empty() ? "" : ", ", other.name);
+    const synopses::Types all = kinds_.all();
+    for (const auto* other : all.all()) {
+      if (other->weights == synopses::Weights::kNone) continue;
+      takers += fmt::format("{}{}", takers.empty() ? "" : ", ", other->name);
     }
     return fail(
         fmt::format("weight: {} counts every value once; {} take a weight", type->name, takers));
@@ -213,7 +215,7 @@ void RequestReader::read_window() {
   if (failed()) return;
   if (!sized) return fail(fmt::format("window: size is missing; {}", kRight));
   if (!slides) spec.slide = spec.size;
-  const Status fine = synopses::Windowed::check(*synopses::find_type(request_.synopsis_id), spec);
+  const Status fine = synopses::Windowed::check(*request_.type, spec);
   if (!fine.ok()) return fail(fine.message());
   request_.window = spec;
 }
@@ -230,9 +232,10 @@ void RequestReader::read_type(std::optional<std::string> name, std::string_view 
           fmt::format("synopsisID is a whole number from 1, but {} was given", shown(item->raw)));
     }
   }
-  const auto known = synopsis_id_of(name, name_key, id, "synopsisID");
+  const auto known = synopsis_kind(kinds_.all(), name, name_key, id, "synopsisID");
   if (!known.ok()) return fail(known.status().message());
-  request_.synopsis_id = *known;
+  request_.synopsis_id = (*known)->id;
+  request_.type = *known;
 }
 
 void RequestReader::read_parallelism(std::string_view key) {

@@ -20,7 +20,7 @@ namespace weir::engine {
 class RequestReader {
  public:
   // REQUIRES: `raw` is the text that `object` was parsed from; both outlive read().
-  RequestReader(simdjson::dom::object object, std::string_view raw);
+  RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds);
   Request read();
 
  private:
@@ -49,6 +49,7 @@ class RequestReader {
   void read_named_build();
   void read_named_query();
   void read_path();
+  void read_plugin();
 
   // "param": [ … ]
   void read_positional(const Item& param);
@@ -67,6 +68,7 @@ class RequestReader {
   void require_field();
   void require_dataset(std::string_view key);
 
+  Kinds& kinds_;
   std::vector<Item> items_;
   std::vector<Item> param_;
   Request request_;

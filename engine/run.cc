@@ -110,7 +110,8 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       ring_(ring_entries(parts_.config, parts_.placement), parts_.routes->workers),
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
-      plans_(names, *parts_.routes, {parts_.config.emit, parts_.config.state_directory}),
+      plans_(names, *parts_.routes,
+             {parts_.config.emit, parts_.config.state_directory, parts_.kinds}),
       shared_{ring_,
               names,
               *parts_.routes,
@@ -213,6 +214,9 @@ Summary Run::summarize() {
     values[name] += one.synopsis->n();
     Summary::Refused refused{one.synopsis->late(), one.synopsis->without_time(),
                              one.without_weight};
+    if (std::string fault = one.synopsis->fault(); !fault.empty()) {
+      summary.faults.push_back(name + ": " + fault);
+    }
     if (refused.late + refused.without_time + refused.without_weight == 0) continue;
     Summary::Refused& all = summary.refused[name];
     all.late += refused.late;

@@ -27,6 +27,7 @@ struct RunParts {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<Scheduled> requests;
   IntakeOptions intake;
+  const Kinds* kinds = nullptr;
 };
 
 class RoleAgent;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/nearest.h"
+#include "synopses/registry.h"
 
 namespace weir::synopses {
 namespace {

@@ -160,9 +160,9 @@ Result<State> load_state(std::string_view bytes, const Types& types) {
   if (!frame.ok()) return frame.status();
   const SynopsisType* type = types.find(frame->id);
   if (type == nullptr || frame->name != type->name) {
-    return refuse(
-        fmt::format("unknown synopsis {} (id {}){}", describe(Scalar{frame->name}), frame->id,
-                    frame->id >= WEIR_PLUGIN_MIN_ID ? "; its plug-in is not loaded" : ""));
+    return refuse(fmt::format(
+        "unknown synopsis {} (id {}){}", describe(Scalar{frame->name}), frame->id,
+        frame->id >= static_cast<int>(WEIR_PLUGIN_MIN_ID) ? "; its plug-in is not loaded" : ""));
   }
   const Status stored = check_params(*type, frame->params);
   if (!stored.ok()) return stored;

@@ -216,19 +216,18 @@ std::vector<std::int64_t> Windowed::changed(std::int64_t since, std::int64_t now
   return ends;
 }
 
-std::unique_ptr<Synopsis> Windowed::merged(std::int64_t end) const {
+Result<std::unique_ptr<Synopsis>> Windowed::merged(std::int64_t end) const {
   std::unique_ptr<Synopsis> all;
   const std::int64_t after = floor_div(end, length_);
   for (auto at = panes_.lower_bound(floor_div(end - spec_.size, length_));
        at != panes_.end() && at->first < after; ++at) {
     if (all == nullptr) {
       all = at->second.synopsis->clone();
-    } else {
-      const Status status = all->merge(*at->second.synopsis);
-      WEIR_CHECK(status.ok(), "panes of one synopsis have equal parameters");
+    } else if (Status status = all->merge(*at->second.synopsis); !status.ok()) {
+      return status;
     }
   }
-  return all;
+  return all == nullptr ? empty_->clone() : std::move(all);
 }
 
 Result<Estimate> Windowed::estimate(const Query& query) const {
@@ -242,13 +241,17 @@ Result<Estimate> Windowed::estimate(const Query& query) const {
     return answer;
   }
   const std::int64_t end = window_end(now, query.ended);
-  const std::unique_ptr<Synopsis> whole = merged(end);
-  const Synopsis& asked = whole == nullptr ? *empty_ : *whole;
-  Result<Estimate> answer = asked.estimate(query);
+  const Result<std::unique_ptr<Synopsis>> whole = merged(end);
+  if (!whole.ok()) return whole.status();
+  Result<Estimate> answer = (*whole)->estimate(query);
   if (!answer.ok()) return answer;
-  answer->n = asked.n();
-  answer->window_start = end - spec_.size;
-  answer->window_end = end;
+  return with_window(*std::move(answer), (*whole)->n(), end);
+}
+
+Estimate Windowed::with_window(Estimate answer, std::uint64_t n, std::int64_t end) const {
+  answer.n = n;
+  answer.window_start = end - spec_.size;
+  answer.window_end = end;
   return answer;
 }
 
@@ -262,15 +265,13 @@ Result<Estimate> Windowed::estimate_with(const Synopsis& other, const Query& que
   const std::int64_t now = query.now == kNoTime.ns ? newest : query.now;
   if (now == kNoTime.ns) return empty_->estimate_with(*from->empty_, query);
   const std::int64_t end = window_end(now, query.ended);
-  const std::unique_ptr<Synopsis> own = merged(end);
-  const std::unique_ptr<Synopsis> theirs = from->merged(end);
-  Result<Estimate> answer = (own == nullptr ? *empty_ : *own)
-                                .estimate_with(theirs == nullptr ? *from->empty_ : *theirs, query);
+  const Result<std::unique_ptr<Synopsis>> own = merged(end);
+  if (!own.ok()) return own.status();
+  const Result<std::unique_ptr<Synopsis>> theirs = from->merged(end);
+  if (!theirs.ok()) return theirs.status();
+  Result<Estimate> answer = (*own)->estimate_with(**theirs, query);
   if (!answer.ok()) return answer;
-  answer->n = own == nullptr ? 0 : own->n();
-  answer->window_start = end - spec_.size;
-  answer->window_end = end;
-  return answer;
+  return with_window(*std::move(answer), (*own)->n(), end);
 }
 
 std::size_t Windowed::memory_bytes() const {

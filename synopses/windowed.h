@@ -93,8 +93,10 @@ class Windowed final : public Synopsis {
   Windowed(const Windowed& other);
   Pane& pane(std::int64_t number);
   void forget();
-  // The panes of the window that ends at `end`, merged; null when it has no values.
-  std::unique_ptr<Synopsis> merged(std::int64_t end) const;
+  Estimate with_window(Estimate answer, std::uint64_t n, std::int64_t end) const;
+  // The panes of the window that ends at `end`, merged; the empty synopsis when it has no values.
+  // An error only where a plug-in's panes do not merge.
+  Result<std::unique_ptr<Synopsis>> merged(std::int64_t end) const;
 
   std::shared_ptr<const Synopsis> empty_;
   WindowSpec spec_;

@@ -71,6 +71,7 @@ struct Summary {
     std::uint64_t without_weight = 0;  // missing, no whole number, negative, or beyond 2^53
   };
   std::map<std::string, Refused> refused;  // only those that refused any
+  std::vector<std::string> faults;         // synopses of plug-ins that are quarantined, and why
   std::string source_error;        // the first error of a source; what came before it was applied
   std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 

@@ -40,6 +40,8 @@ struct Config {
   Period emit{60 * kNanosPerSecond, 0};
   // Where synopses are saved to and loaded from; empty = nowhere, and such requests are refused.
   std::string state_directory;
+  // Where plug-ins are loaded from (docs/plugins.md); empty = nowhere.
+  std::string plugin_directory;
   bool digest = false;                      // compute Summary::digest at the end
   std::size_t max_reject_samples = 10'000;  // further rejects are counted, not reported
 };

@@ -156,26 +156,10 @@ TEST(StateFile, NamesWhatIsWrongWithAFile) {
               testing::HasSubstr("epsilon must be a number from 1e-06 to 0.5"));
 }
 
-TEST(StateFile, LoadsKindsThatTheCallerKnows) {
-  // A kind of a plug-in: the count-min sketch under another name.
-  SynopsisType plugged = *find_type(1);
-  plugged.name = "Plugged";
-  const FindType find = [&](int id, std::string_view name) {
-    return name.empty() ? find_type(id) : name == plugged.name ? &plugged : nullptr;
-  };
-  const FindType for_saving = [&](int, std::string_view) { return &plugged; };
-  const auto synopsis = make("CountMin", {0.3, 0.5, 1});
-  const std::string bytes = save(*synopsis, kIdentity, for_saving);
-  EXPECT_EQ(read_frame(bytes)->name, "Plugged");
-  EXPECT_TRUE(load_state(bytes, find).ok());
-  EXPECT_THAT(load_state(bytes).status().message(),
-              testing::HasSubstr("unknown synopsis \"Plugged\" (id 1)"));
-}
-
 // The page docs/formats/synopsis.md.
 
 std::filesystem::path page() {
-  return std::filesystem::path(__FILE__).parent_path() / "../../docs/formats/synopsis.md";
+  return std::filesystem::path(WEIR_SOURCE_DIR) / "docs/formats/synopsis.md";
 }
 
 std::string documented_file() {

@@ -1,0 +1,35 @@
+#include "engine/kinds.h"
+
+#include "synopses/plugin.h"
+#include "synopses/state_directory.h"
+
+namespace weir::engine {
+
+const synopses::SynopsisType* Kinds::find(int id) const {
+  const std::scoped_lock lock(mutex_);
+  return types_.find(id);
+}
+
+const synopses::SynopsisType* Kinds::find(std::string_view name) const {
+  const std::scoped_lock lock(mutex_);
+  return types_.find(name);
+}
+
+synopses::Types Kinds::all() const {
+  const std::scoped_lock lock(mutex_);
+  return types_;
+}
+
+Status Kinds::load(const std::string& path) {
+  if (directory_.empty()) {
+    return {Code::kInvalid, "no plug-in directory is set; give --plugin-dir DIR"};
+  }
+  const auto inside = synopses::confined(directory_, path);
+  if (!inside.ok()) return inside.status();
+  const auto plugin = synopses::Plugin::open(inside->string());
+  if (!plugin.ok()) return plugin.status();
+  const std::scoped_lock lock(mutex_);
+  return types_.add(synopses::Plugin::type(*plugin));
+}
+
+}  // namespace weir::engine
