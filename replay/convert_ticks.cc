@@ -59,6 +59,7 @@ TickReader::TickReader(std::vector<std::unique_ptr<Source>> sources, std::size_t
       converted_(converted) {}
 
 bool TickReader::next_block() {
+  if (!status_.ok()) return false;
   for (;;) {
     switch (splitter_.next(block_)) {
       case ingest::Splitter::Outcome::kBlock:
@@ -71,6 +72,9 @@ bool TickReader::next_block() {
       case ingest::Splitter::Outcome::kEnd:
         return false;
     }
+    // A plain file leaves the reading of a block to its parser. What stands before an error is
+    // good.
+    status_ = ingest::Splitter::load(block_);
     at_ = 0;
     if (block_.source_start) line_ = 1 + block_.header_lines;
     for (const core::Block::Skipped& skipped : block_.skipped) {

@@ -19,6 +19,7 @@
 #include "ingest/layout.h"
 #include "replay/convert_ticks.h"
 #include "tests/ingest/trickle_source.h"
+#include "tests/replay/subprocess.h"
 #include "tests/support/shared_data.h"
 
 namespace weir::replay {
@@ -230,6 +231,30 @@ TEST(Convert, MergesFilesByTimeAndKeepsTheOrderOfEach) {
   EXPECT_EQ(outcome.converted.records, 11u);
   EXPECT_EQ(outcome.converted.written, 9u);
   EXPECT_EQ(outcome.converted.rejected_total(), 2u);
+}
+
+// Plain files are read block by block where the parser is, pipes by the splitter.
+TEST(Convert, TakesAllOfAPlainFileThatIsLongerThanABlock) {
+  const Scratch scratch;
+  std::string csv;
+  constexpr std::uint64_t kLines = 50'000;  // 1.3 MB, 5 blocks; 20 when merged
+  for (std::uint64_t i = 0; i < kLines; ++i) {
+    csv += i % 1000 == 999 ? "bad\n" : "01/02/2019,00:00:01," + std::to_string(i) + ",1\n";
+  }
+  const std::vector<std::string> files = {scratch.write("D·A·x.txt", csv),
+                                          scratch.write("D·B·x.txt", csv)};
+  std::string whole;
+  for (const char* stream : {"D·A·x.txt", "D·B·x.txt"}) whole += run(csv, stream).text;
+  for (const bool merge : {false, true}) {
+    auto sources = open_sources(files);
+    ASSERT_TRUE(sources.ok());
+    const Outcome outcome = run(*std::move(sources), {.merge_time = merge});
+    EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
+    EXPECT_EQ(outcome.converted.records, 2 * kLines);
+    EXPECT_EQ(outcome.converted.rejected_total(), 2 * kLines / 1000);
+    EXPECT_TRUE(outcome.text == whole) << merge;  // all of one time: A goes before B
+    EXPECT_EQ(outcome.converted.rejects.back().line, kLines);
+  }
 }
 
 // Each of the lanes has read one record ahead when the reader goes away.
