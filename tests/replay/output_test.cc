@@ -154,6 +154,25 @@ TEST_F(Outputs, EndTheRunQuietlyWhenTheReaderOfANamedPipeGoesAway) {
   EXPECT_THAT(ran.err, Not(HasSubstr("weir: ")));
 }
 
+TEST_F(Outputs, GoOnWhenTheReaderOfRejectsHasSeenEnough) {
+  const std::string pipe = scratch_.at("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::string text = saams_records(1000);
+  for (int i = 0; i < 5000; ++i) text += "{\"broken\n";
+  text += saams_records(1000);
+  const std::string data = scratch_.write("bad.ndjson", text);
+  Subprocess process({"replay", "--requests", requests_, "--rejects", pipe, data});
+  const int reader = ::open(pipe.c_str(), O_RDONLY);
+  ASSERT_GE(reader, 0);
+  char byte = 0;
+  EXPECT_EQ(::read(reader, &byte, 1), 1);
+  ::close(reader);
+  const Finished ran = process.finish();
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(R"("estimate":200)"));
+  EXPECT_THAT(ran.err, HasSubstr("records 7000 = tuples 2000 + rejected 5000"));
+}
+
 TEST(LineWriter, WaitsWhereTheDescriptorDoesNotBlock) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
