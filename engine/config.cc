@@ -152,17 +152,17 @@ Status check_word(std::string_view key, std::string_view value,
 
 Status check_threads(const Config& config) {
   for (const auto& [key, value] :
-       {std::pair{"threads", config.threads}, std::pair{"ingest_threads", config.ingest_threads},
-        std::pair{"shard_threads", config.shard_threads}}) {
+       {std::pair{"threads", config.threads}, std::pair{"ingest-threads", config.ingest_threads},
+        std::pair{"shard-threads", config.shard_threads}}) {
     if (value > kMaxThreads) {
       return bad(key, std::to_string(value), fmt::format("it is at most {}", kMaxThreads));
     }
   }
   if ((config.ingest_threads > 0) == (config.shard_threads > 0)) return {};
   const bool ingest = config.ingest_threads > 0;
-  return bad(ingest ? "shard_threads" : "ingest_threads", "0",
+  return bad(ingest ? "shard-threads" : "ingest-threads", "0",
              fmt::format("with {} = {} it is 1 or more (or leave both 0 and set threads)",
-                         ingest ? "ingest_threads" : "shard_threads",
+                         ingest ? "ingest-threads" : "shard-threads",
                          ingest ? config.ingest_threads : config.shard_threads));
 }
 
@@ -173,7 +173,7 @@ Status check_config(const Config& config) {
   constexpr std::array kPlacements = {"auto", "spread", "none"};
   if (Status s = check_word("placement", config.placement, kPlacements); !s.ok()) return s;
   if (Status s =
-          check_range("block_size", config.block_size, kMinBlockSize, kMaxBlockSize, " bytes");
+          check_range("block-size", config.block_size, kMinBlockSize, kMaxBlockSize, " bytes");
       !s.ok()) {
     return s;
   }
@@ -181,11 +181,11 @@ Status check_config(const Config& config) {
   if (entries_told &&
       (config.ring_entries < kMinRingEntries || config.ring_entries > kMaxRingEntries ||
        !std::has_single_bit(config.ring_entries))) {
-    return bad("ring_entries", std::to_string(config.ring_entries),
+    return bad("ring-entries", std::to_string(config.ring_entries),
                fmt::format("it is a power of two from {} to {}, or 0 (by the number of threads)",
                            kMinRingEntries, kMaxRingEntries));
   }
-  if (Status s = check_range("max_record_bytes", config.max_record_bytes, kMinRecordBytes,
+  if (Status s = check_range("max-record-bytes", config.max_record_bytes, kMinRecordBytes,
                              kMaxRecordBytes, " bytes");
       !s.ok()) {
     return s;

@@ -11,17 +11,15 @@
 #include "ingest/csv_rejects.h"
 #include "ingest/csv_values.h"
 #include "ingest/digits.h"
-#include "ingest/numbers.h"
-#include "ingest/times.h"
+#include "ingest/ticks_record.h"
 
 namespace weir::ingest {
 namespace {
 
-constexpr std::int64_t kDay = 86'400 * kNanosPerSecond;
 // "01/02/2019,00:00:01,1,1" and its newline: no tuple is shorter.
 constexpr std::size_t kShortestTuple = 24;
 enum : std::size_t { kPrice, kVolume, kFields };
-constexpr std::string_view kFieldNames[kFields] = {"price", "volume"};
+static_assert(kFields == kTicksFields);
 
 class TicksDecoder final : public Decoder {
  public:
@@ -50,15 +48,10 @@ class TicksDecoder final : public Decoder {
     std::uint32_t tuples = 0;
     std::int64_t max_time = kNoTime.ns;
   };
-  struct Judgement {
-    bool ok = true;
-    core::Reason reason = core::Reason::kCsv;
-    std::string detail;
-  };
 
   const SourceKey& source_key(std::uint32_t source);
   bool take_usual(const char*& at, const char* end, std::uint32_t record, Sink& sink);
-  Judgement take_any(std::string_view line, std::uint32_t record, Sink& sink);
+  bool take_any(std::string_view line, std::uint32_t record, Sink& sink, TicksFault& fault);
   void finish_columns(const core::FieldSet& fields, core::Columns& out, std::uint32_t tuples);
 
   core::KeyTable& keys_;
@@ -115,45 +108,23 @@ inline bool TicksDecoder::take_usual(const char*& at, const char* end, std::uint
   return true;
 }
 
-TicksDecoder::Judgement TicksDecoder::take_any(std::string_view line, std::uint32_t record,
-                                               Sink& sink) {
-  std::string_view columns[4];
-  std::size_t count = 0;
-  for (std::size_t from = 0;; ++count) {
-    const std::size_t comma = line.find(',', from);
-    if (count < 4) columns[count] = line.substr(from, comma - from);
-    if (comma == std::string_view::npos) break;
-    from = comma + 1;
-  }
-  ++count;
-  if (count != 4) return {false, core::Reason::kCsv, wrong_columns(4, count)};
-  std::int64_t days = 0, clock = 0;
-  if (!parse_us_date(columns[0], days)) return {false, core::Reason::kTime, "date"};
-  if (!parse_clock(columns[1], clock)) return {false, core::Reason::kTime, "time"};
-  core::Value values[kFields];
+bool TicksDecoder::take_any(std::string_view line, std::uint32_t record, Sink& sink,
+                            TicksFault& fault) {
+  TicksRecord read;
+  if (!read_ticks_record(line, read, fault)) return false;
+  read.date.copy(last_date_, sizeof last_date_);
+  last_day_ = read.day;
   for (std::size_t f = 0; f < kFields; ++f) {
-    const std::string_view text = columns[2 + f];
-    if (text.empty()) return {false, core::Reason::kMissing, std::string(kFieldNames[f])};
-    switch (csv_value(text, values[f])) {
-      case CsvValue::kNumber:
-        break;
-      case CsvValue::kText:
-        return {false, core::Reason::kType, std::string(kFieldNames[f])};
-      case CsvValue::kBadNumber:
-        return {false, core::Reason::kNumber, std::string(kFieldNames[f])};
+    sink.values[f][sink.tuples] = read.values[f].bits;
+    if (read.values[f].kind != core::Kind::kNumber) {
+      odd_[f].push_back({sink.tuples, read.values[f].kind});
     }
   }
-  columns[0].copy(last_date_, 10);
-  last_day_ = days * kDay;
-  for (std::size_t f = 0; f < kFields; ++f) {
-    sink.values[f][sink.tuples] = values[f].bits;
-    if (values[f].kind != core::Kind::kNumber) odd_[f].push_back({sink.tuples, values[f].kind});
-  }
   sink.record[sink.tuples] = record;
-  sink.time[sink.tuples] = last_day_ + clock;
+  sink.time[sink.tuples] = read.time();
   if (sink.time[sink.tuples] > sink.max_time) sink.max_time = sink.time[sink.tuples];
   ++sink.tuples;
-  return {};
+  return true;
 }
 
 void TicksDecoder::decode(const core::Block& block, const core::FieldSet& fields,
@@ -187,10 +158,9 @@ void TicksDecoder::decode(const core::Block& block, const core::FieldSet& fields
       std::string_view line(at, static_cast<std::size_t>(stop - at));
       const std::string_view raw = line;
       if (line.back() == '\r') line.remove_suffix(1);
-      Judgement judgement = key.named ? take_any(line, records, sink)
-                                      : Judgement{false, core::Reason::kMissing, key.error};
-      if (!judgement.ok) {
-        walk.reject(records, newlines, raw, judgement.reason, std::move(judgement.detail));
+      TicksFault fault{core::Reason::kMissing, key.error};
+      if (!key.named || !take_any(line, records, sink, fault)) {
+        walk.reject(records, newlines, raw, fault.reason, std::move(fault.detail));
       }
       ++records;
     }
@@ -212,9 +182,9 @@ void TicksDecoder::finish_columns(const core::FieldSet& fields, core::Columns& o
                                   std::uint32_t tuples) {
   for (std::size_t i = 0; i < fields.names.size(); ++i) {
     core::Column& column = out.fields[i];
-    const std::size_t f = fields.names[i] == kFieldNames[kPrice]    ? kPrice
-                          : fields.names[i] == kFieldNames[kVolume] ? kVolume
-                                                                    : kFields;
+    const std::size_t f = fields.names[i] == kTicksFieldNames[kPrice]    ? kPrice
+                          : fields.names[i] == kTicksFieldNames[kVolume] ? kVolume
+                                                                         : kFields;
     if (f == kFields) {
       fill_missing(column, tuples);
       continue;

@@ -57,11 +57,9 @@ class SettingArguments {
   // The configuration file first, then the command line, which wins. Errors: Code::kConfig in the
   // file, Code::kInvalid on the command line.
   Status read(ReplayOptions& options) const;
-  // What the command line alone says.
-  Status read_command_line(ReplayOptions& options) const;
-  bool has_config() const { return !config_.empty(); }
 
  private:
+  Status read_command_line(ReplayOptions& options) const;
   struct Given {
     const Setting* setting;
     CLI::Option* option;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace weir::replay {
@@ -12,13 +13,28 @@ struct Place {
   std::string path;  // "weir generate stocks"
   std::vector<const CLI::App*> commands;
   std::vector<const CLI::Option*> options;
+  std::string arguments;  // the words that its argument may be; "" = files, or nothing
 };
 
+// The words an option takes where its value is named by them ("auto|none") and not by what it is
+// ("FILE"), with blanks between them.
+std::string words_of(const CLI::Option& option) {
+  std::string words = option.get_type_name();
+  if (std::any_of(words.begin(), words.end(), [](char c) { return c >= 'A' && c <= 'Z'; }))
+    return {};
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return words;
+}
+
 void walk(const CLI::App& app, const std::string& before, std::vector<Place>& places) {
-  Place place{before.empty() ? app.get_name() : before + " " + app.get_name(), {}, {}};
+  Place place{before.empty() ? app.get_name() : before + " " + app.get_name(), {}, {}, {}};
   place.commands = app.get_subcommands([](const CLI::App*) { return true; });
   for (const CLI::Option* option : app.get_options()) {
-    if (option->nonpositional()) place.options.push_back(option);
+    if (option->nonpositional()) {
+      place.options.push_back(option);
+    } else {
+      place.arguments = words_of(*option);
+    }
   }
   const std::string path = place.path;
   const std::vector<const CLI::App*> below = place.commands;
@@ -26,35 +42,67 @@ void walk(const CLI::App& app, const std::string& before, std::vector<Place>& pl
   for (const CLI::App* command : below) walk(*command, path, places);
 }
 
-std::string words_of(const Place& place) {
-  std::string words;
-  for (const CLI::App* command : place.commands) words += command->get_name() + " ";
-  for (const CLI::Option* option : place.options) {
-    for (const std::string& name : option->get_lnames()) words += "--" + name + " ";
+// `weir help` is followed by the commands that `weir` is followed by, and so on.
+void add_help_places(std::vector<Place>& places) {
+  const std::string root = places.front().path;
+  std::vector<Place> helped;
+  for (const Place& place : places) {
+    if (place.commands.empty()) continue;
+    helped.push_back({place.path, place.commands, {}, {}});
+    helped.back().path.insert(root.size(), " help");
+    std::erase_if(helped.back().commands,
+                  [](const CLI::App* command) { return command->get_name() == "help"; });
   }
-  if (!words.empty()) words.pop_back();
-  return words;
+  std::erase_if(places, [&root](const Place& place) { return place.path == root + " help"; });
+  places.insert(places.end(), helped.begin(), helped.end());
+}
+
+std::string names_of(const std::vector<const CLI::App*>& commands) {
+  std::string names;
+  for (const CLI::App* command : commands) {
+    names += (names.empty() ? "" : " ") + command->get_name();
+  }
+  return names;
 }
 
 // The command so far is the words that are no options; values of options are looked past, since no
 // command bears the name of one.
 std::string bash(const std::vector<Place>& places) {
-  std::string cases;
+  std::string paths, cases, values;
   for (const Place& place : places) {
-    cases += fmt::format("    \"{}\") words=\"{}\" ;;\n", place.path, words_of(place));
+    paths += fmt::format("|{}", place.path);
+    std::string options;
+    for (const CLI::Option* option : place.options) {
+      const std::string words = words_of(*option);
+      for (const std::string& name : option->get_lnames()) {
+        options += (options.empty() ? "--" : " --") + name;
+        if (words.empty()) continue;
+        values += fmt::format("    \"{} --{}\") words=\"{}\" ;;\n", place.path, name, words);
+      }
+    }
+    const std::string words = place.commands.empty() ? place.arguments : names_of(place.commands);
+    cases +=
+        fmt::format("    \"{}\") words=\"{}\" options=\"{}\" ;;\n", place.path, words, options);
   }
-  std::string paths;
-  for (const Place& place : places) paths += fmt::format("|{}", place.path);
   return fmt::format(R"(# bash completion for weir
 _weir() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" path="weir" words="" i
+  local current="${{COMP_WORDS[COMP_CWORD]}}" path="weir" words="" options="" i
+  local previous="${{COMP_WORDS[COMP_CWORD-1]}}"
+  if [[ "$current" == "=" ]]; then
+    current=""
+  elif [[ "$previous" == "=" ]]; then
+    previous="${{COMP_WORDS[COMP_CWORD-2]}}"
+  fi
   local known="{}|"
   for ((i = 1; i < COMP_CWORD; ++i)); do
     if [[ "$known" == *"|$path ${{COMP_WORDS[i]}}|"* ]]; then path="$path ${{COMP_WORDS[i]}}"; fi
   done
   case "$path" in
 {}  esac
-  if [[ "$current" == -* || "$words" != -* && "$path" =~ ^weir( generate| config)?$ ]]; then
+  case "$path $previous" in
+{}  esac
+  if [[ "$current" == -* ]]; then words="$options"; fi
+  if [[ -n "$words" ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else
     COMPREPLY=($(compgen -f -- "$current"))
@@ -62,7 +110,7 @@ _weir() {{
 }}
 complete -o filenames -F _weir weir
 )",
-                     paths, cases);
+                     paths, cases, values);
 }
 
 std::string zsh(const std::vector<Place>& places) {
@@ -91,20 +139,24 @@ std::string fish(const std::vector<Place>& places) {
                    fmt::format("__fish_seen_subcommand_from{}", rest.substr(0, end));
       rest = end == std::string::npos ? "" : rest.substr(end);
     }
-    std::string members;
-    for (const CLI::App* command : place.commands) members += " " + command->get_name();
-    if (!members.empty()) {
+    if (!place.commands.empty()) {
       condition += (condition.empty() ? "" : "; and ") +
-                   fmt::format("not __fish_seen_subcommand_from{}", members);
+                   fmt::format("not __fish_seen_subcommand_from {}", names_of(place.commands));
     }
     for (const CLI::App* command : place.commands) {
       script += fmt::format("complete -c weir -f -n '{}' -a {} -d '{}'\n", condition,
                             command->get_name(), fish_text(command->get_description()));
     }
+    if (!place.arguments.empty()) {
+      script += fmt::format("complete -c weir -f -n '{}' -a '{}'\n", condition, place.arguments);
+    }
     for (const CLI::Option* option : place.options) {
       for (const std::string& name : option->get_lnames()) {
-        script += fmt::format("complete -c weir -n '{}' -l {}{} -d '{}'\n", condition, name,
-                              option->get_expected_max() > 0 ? " -r" : "",
+        const std::string words = words_of(*option);
+        const std::string value = !words.empty() ? fmt::format(" -x -a '{}'", words)
+                                  : option->get_expected_max() > 0 ? " -r"
+                                                                   : "";
+        script += fmt::format("complete -c weir -n '{}' -l {}{} -d '{}'\n", condition, name, value,
                               fish_text(option->get_description()));
       }
     }
@@ -117,6 +169,7 @@ std::string fish(const std::vector<Place>& places) {
 std::string completion_script(const CLI::App& program, const std::string& shell) {
   std::vector<Place> places;
   walk(program, "", places);
+  add_help_places(places);
   if (shell == "bash") return bash(places);
   if (shell == "zsh") return zsh(places);
   if (shell == "fish") return fish(places);

@@ -14,7 +14,7 @@ Command add_completion(CLI::App& program) {
       "  weir completion zsh > \"${fpath[1]}/_weir\"\n"
       "  weir completion fish > ~/.config/fish/completions/weir.fish");
   auto shell = std::make_shared<std::string>();
-  app->add_option("SHELL", *shell, "bash, zsh or fish")->type_name("");
+  app->add_option("SHELL", *shell, "the shell that shall run it")->type_name("bash|zsh|fish");
   return {app, [root = &program, shell]() -> int {
             const std::string script = completion_script(*root, *shell);
             if (script.empty()) {

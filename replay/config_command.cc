@@ -6,8 +6,7 @@
 namespace weir::replay {
 
 Command add_config_show(CLI::App& config) {
-  CLI::App* app = config.add_subcommand(
-      "show", "print the effective configuration of a replay with its defaults, as TOML");
+  CLI::App* app = config.add_subcommand("show", "print the effective configuration as TOML");
   app->footer(
       "Takes every option of `weir replay`. Example:\n"
       "  weir config show --config run.toml --threads 2 > effective.toml");

@@ -167,7 +167,7 @@ Status parse_config(std::string_view toml, const std::string& file, const Enviro
   } catch (const toml::parse_error& error) {
     return config_error(file, error.source(), std::string(error.description()));
   }
-  options.configured = true;
+  options.config_file = file;
   for (const auto& [key, item] : table) {
     const Setting* setting = find_setting(key.str());
     if (setting == nullptr) return unknown_key(file, key);

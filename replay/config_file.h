@@ -25,7 +25,7 @@ std::optional<std::string> process_environment(const std::string& name);
 // Replaces ${NAME} and ${NAME:-default}. A variable that is not set is an error.
 Result<std::string> expand_variables(std::string_view text, const Environment& environment);
 
-// Sets in `options` what the text says. `file` is for messages only. Errors are Code::kConfig.
+// Sets in `options` what the text says, and that it stands in `file`. Errors are Code::kConfig.
 Status parse_config(std::string_view toml, const std::string& file, const Environment& environment,
                     ReplayOptions& options);
 // The same of a file. One that cannot be read is Code::kConfig too.

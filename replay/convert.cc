@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/json_text.h"
 #include "ingest/layout.h"
 #include "replay/convert_ticks.h"
 #include "replay/write_all.h"
@@ -23,38 +24,23 @@ struct Lane {
   std::vector<std::string> heads;  // by source of the reader
 };
 
-// A JSON string. parse_ticks_name() has seen to it that the text is UTF-8.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out.append(1, '\\').append(1, c);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out += '"';
-}
-
 // Everything before the date.
 Result<std::string> head_of(const std::string& source_name) {
   const auto keys = ingest::parse_ticks_name(source_name);
   if (!keys.ok()) return keys.status();
-  return "{\"streamID\":" + quoted(keys->stream) +
-         ",\"objectID\":null,\"dataSetKey\":" + quoted(keys->dataset) + ",\"date\":\"";
+  return "{\"streamID\":" + engine::json_text(keys->stream) +
+         ",\"objectID\":null,\"dataSetKey\":" + engine::json_text(keys->dataset) + ",\"date\":\"";
 }
 
 void append_record(std::string& out, const std::string& head, const Tick& tick) {
   out += head;
-  out += tick.date;
+  out += tick.record.date;
   out += "\",\"time\":\"";
-  out += tick.clock;
+  out += tick.record.clock;
   out += "\",\"price\":";
-  append_json_number(out, tick.price);
+  append_json_number(out, tick.record.texts[0]);
   out += ",\"volume\":";
-  append_json_number(out, tick.volume);
+  append_json_number(out, tick.record.texts[1]);
   out += "}\n";
 }
 
@@ -90,14 +76,18 @@ class Merge {
   struct After {
     const std::vector<Lane>& lanes;
     bool operator()(std::size_t a, std::size_t b) const {
-      return std::pair(lanes[a].reader->tick().time, a) >
-             std::pair(lanes[b].reader->tick().time, b);
+      return std::pair(lanes[a].reader->tick().record.time(), a) >
+             std::pair(lanes[b].reader->tick().record.time(), b);
     }
   };
 
  public:
-  Merge(std::vector<Lane> lanes, int descriptor, Converted& converted)
-      : lanes_(std::move(lanes)), descriptor_(descriptor), converted_(converted) {}
+  Merge(std::vector<Lane> lanes, int descriptor, const std::string& output_name,
+        Converted& converted)
+      : lanes_(std::move(lanes)),
+        descriptor_(descriptor),
+        output_name_(output_name),
+        converted_(converted) {}
 
   Status run() {
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -119,6 +109,8 @@ class Merge {
       if (more) push(lane);
     }
     flush();
+    // Each lane that is left has read one record ahead, which is not written.
+    converted_.records -= heap_.size();
     return status_;
   }
 
@@ -135,12 +127,15 @@ class Merge {
   bool stopped() const { return reader_gone_ || !status_.ok(); }
   void flush() {
     if (reader_gone_) return;
-    if (Status status = write_all(descriptor_, out_, reader_gone_); !status.ok()) status_ = status;
+    if (const Status s = write_all(descriptor_, out_, reader_gone_); !s.ok()) {
+      status_ = s.with("cannot write " + output_name_);
+    }
     out_.clear();
   }
 
   std::vector<Lane> lanes_;
   int descriptor_;
+  const std::string& output_name_;
   Converted& converted_;
   std::vector<std::size_t> heap_;
   std::string out_;
@@ -156,11 +151,13 @@ std::uint64_t Converted::rejected_total() const {
   return total;
 }
 
-Status convert(const std::vector<std::string>& inputs, const ConvertOptions& options,
-               int descriptor, Converted& converted) {
-  auto sources = open_sources(inputs);
-  if (!sources.ok()) return sources.status();
-  return convert(std::move(*sources), options, descriptor, converted);
+Status check_ticks_names(std::span<const std::unique_ptr<Source>> sources) {
+  for (const std::unique_ptr<Source>& source : sources) {
+    if (const auto keys = ingest::parse_ticks_name(source->name()); !keys.ok()) {
+      return keys.status();
+    }
+  }
+  return {};
 }
 
 Status convert(std::vector<std::unique_ptr<Source>> sources, const ConvertOptions& options,
@@ -168,7 +165,7 @@ Status convert(std::vector<std::unique_ptr<Source>> sources, const ConvertOption
   converted = {};
   auto lanes = make_lanes(std::move(sources), options, converted);
   if (!lanes.ok()) return lanes.status();
-  return Merge(std::move(*lanes), descriptor, converted).run();
+  return Merge(std::move(*lanes), descriptor, options.output_name, converted).run();
 }
 
 }  // namespace weir::replay

@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,7 @@ struct ConvertOptions {
   bool merge_time = false;
   std::size_t max_record_bytes = 1 << 20;
   std::size_t max_reject_samples = 10'000;  // further rejects are counted, not listed
+  std::string output_name = "the output";   // what an error calls it
 };
 
 struct Converted {
@@ -38,12 +41,12 @@ struct Converted {
   std::uint64_t rejected_total() const;
 };
 
-// `inputs` as open_sources() takes them; every name follows the rule for ticks files (ingest/
-// layout.h), which gives dataset and stream. With merge_time all files are open at once.
-// Writes to an open descriptor; a reader that goes away (EPIPE) ends it without an error. On an
-// error `converted` says what was done before.
-Status convert(const std::vector<std::string>& inputs, const ConvertOptions& options,
-               int descriptor, Converted& converted);
+// An error for the first source that convert() would refuse for its name.
+Status check_ticks_names(std::span<const std::unique_ptr<Source>> sources);
+
+// Every name follows the rule for ticks files (ingest/layout.h), which gives dataset and stream.
+// With merge_time all files are open at once. Writes to an open descriptor; a reader that goes away
+// (EPIPE) ends it without an error. On an error `converted` says what was done before.
 Status convert(std::vector<std::unique_ptr<Source>> sources, const ConvertOptions& options,
                int descriptor, Converted& converted);
 

@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "replay/command.h"
 #include "replay/convert.h"
@@ -21,95 +23,132 @@ struct ConvertArguments {
   bool json = false;
 };
 
-std::string reasons(const Converted& converted, bool json) {
-  std::string text;
-  for (const auto& [reason, count] : converted.rejected) {
-    text += text.empty() ? "" : json ? "," : ", ";
-    text += json ? fmt::format("\"{}\":{}", reason, count) : fmt::format("{} {}", reason, count);
-  }
-  return text;
-}
+// What a run of convert writes to and what it says at the end.
+class ConvertRun {
+ public:
+  explicit ConvertRun(const ConvertArguments& arguments) : arguments_(arguments) {}
 
-void report(const Converted& converted, double seconds, const std::string& name, bool json) {
-  if (json) {
-    fmt::print(stderr, "{{\"records\":{},\"written\":{},\"rejected\":{{{}}},\"seconds\":{:.6f}}}\n",
-               converted.records, converted.written, reasons(converted, true), seconds);
-    return;
+  int run() {
+    if (const Status s = check(); !s.ok()) return fail(kExitUsage, s.message());
+    auto sources = open_sources(arguments_.inputs);
+    if (!sources.ok()) return fail(kExitRun, sources.status().message());
+    const std::vector<NamedFile> read = input_files(arguments_.inputs, *sources);
+    if (const Status s = outputs_spare(outputs(), read); !s.ok()) {
+      return fail(kExitUsage, s.message());
+    }
+    Status status = check_ticks_names(*sources);
+    if (status.ok()) status = open_outputs();
+    if (!status.ok()) return fail(kExitRun, status.message());
+    ConvertOptions options;
+    options.merge_time = arguments_.merge == "time";
+    options.output_name = output_.name();
+    const auto start = std::chrono::steady_clock::now();
+    status = convert(std::move(*sources), options, output_.descriptor(), converted_);
+    for (const Status& s : {output_.close(), write_rejects()}) {
+      if (status.ok()) status = s;
+    }
+    if (status.ok() && converted_.records == 0) {
+      return fail(kExitRun, "no records in the input");
+    }
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report();  // after an error it says how far that went
+    if (!status.ok()) return fail(exit_of(status), status.message());
+    if (arguments_.strict && converted_.rejected_total() != 0) return kExitRejects;
+    return kExitOk;
   }
-  const std::uint64_t rejected = converted.rejected_total();
-  fmt::print(stderr, "records {} = written {} + rejected {}{} in {} -> {}\n", converted.records,
-             converted.written, rejected,
-             rejected == 0 ? "" : " (" + reasons(converted, false) + ")", short_seconds(seconds),
-             name);
-}
 
-Status write_rejects(const std::string& path, const Converted& converted) {
-  if (path.empty()) return {};
-  LineWriter writer;
-  if (Status s = writer.open(path); !s.ok()) return s;
-  for (const Reject& reject : converted.rejects) writer.write(reject.to_json());
-  return writer.close();
-}
-
-Status check_arguments(const ConvertArguments& arguments) {
-  if (arguments.inputs.empty()) {
-    return {Code::kInvalid, "convert needs an INPUT: files named <dataset>·<stream>·<suffix>.txt"};
+ private:
+  Status check() const {
+    if (arguments_.inputs.empty()) {
+      return {Code::kInvalid,
+              "convert needs an INPUT: files named <dataset>·<stream>·<suffix>.txt"};
+    }
+    if (!arguments_.merge.empty() && arguments_.merge != "time") {
+      return {Code::kInvalid,
+              fmt::format("--merge: '{}' is unknown; expected time", arguments_.merge)};
+    }
+    return outputs_differ(outputs());
   }
-  if (!arguments.merge.empty() && arguments.merge != "time") {
-    return {Code::kInvalid,
-            fmt::format("--merge: '{}' is unknown; expected time", arguments.merge)};
-  }
-  ReplayOptions files;
-  files.inputs = arguments.inputs;
-  files.answers = arguments.output;
-  files.rejects = arguments.rejects;
-  const Status s = check_outputs(files);
-  if (s.ok()) return s;
-  return {Code::kInvalid,
-          "an output would overwrite an input or the other output; name another file"};
-}
 
-int run_convert(const ConvertArguments& arguments) {
-  if (const Status s = check_arguments(arguments); !s.ok()) return fail(kExitUsage, s.message());
-  auto sources = open_sources(arguments.inputs);
-  if (!sources.ok()) return fail(kExitRun, sources.status().message());
-  OutputFile output;
-  if (const Status s = output.open(arguments.output); !s.ok()) return fail(kExitRun, s.message());
-  ConvertOptions options;
-  options.merge_time = arguments.merge == "time";
-  const auto start = std::chrono::steady_clock::now();
-  Converted converted;
-  Status status = convert(std::move(*sources), options, output.descriptor(), converted);
-  if (status.ok()) status = output.close();
-  if (status.ok()) status = write_rejects(arguments.rejects, converted);
-  if (status.ok() && converted.records == 0) status = {Code::kInvalid, "no records in the input"};
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  if (!status.ok()) return fail(exit_of(status), status.message());
-  report(converted, took.count(), output.name(), arguments.json);
-  if (arguments.strict && converted.rejected_total() != 0) return kExitRejects;
-  return kExitOk;
-}
+  std::vector<NamedFile> outputs() const {
+    std::vector<NamedFile> files;
+    if (arguments_.output.empty() || arguments_.output == "-") {
+      files.push_back({"the records (--output FILE moves them)", "-"});
+    } else {
+      files.push_back({"--output", arguments_.output});
+    }
+    if (!arguments_.rejects.empty()) files.push_back({"--rejects", arguments_.rejects});
+    return files;
+  }
+
+  Status open_outputs() {
+    if (Status s = output_.open(arguments_.output); !s.ok()) return s;
+    if (arguments_.rejects.empty()) return {};
+    return rejects_.open(arguments_.rejects).with("--rejects");
+  }
+
+  Status write_rejects() {
+    for (const Reject& reject : converted_.rejects) rejects_.write(reject.to_json());
+    return rejects_.close();
+  }
+
+  std::string reasons() const {
+    std::string text;
+    for (const auto& [reason, count] : converted_.rejected) {
+      text += text.empty() ? "" : arguments_.json ? "," : ", ";
+      text += arguments_.json ? fmt::format("\"{}\":{}", reason, count)
+                              : fmt::format("{} {}", reason, count);
+    }
+    return text;
+  }
+
+  void report() const {
+    const std::uint64_t rejected = converted_.rejected_total();
+    const std::uint64_t listed = arguments_.rejects.empty() ? 0 : converted_.rejects.size();
+    if (arguments_.json) {
+      fmt::print(stderr,
+                 "{{\"records\":{},\"written\":{},\"rejected\":{{{}}},\"rejects_written\":{},"
+                 "\"seconds\":{:.6f}}}\n",
+                 converted_.records, converted_.written, reasons(), listed, seconds_);
+      return;
+    }
+    std::string rejects;
+    if (rejected != 0) rejects = " (" + reasons() + ")";
+    if (listed != 0) rejects += " -> " + rejects_.name();
+    if (listed != 0 && listed < rejected) {
+      rejects += fmt::format(" (the first {})", grouped(listed));
+    }
+    fmt::print(stderr, "records {} = written {} + rejected {}{} in {} -> {}\n", converted_.records,
+               converted_.written, rejected, rejects, short_seconds(seconds_), output_.name());
+  }
+
+  const ConvertArguments& arguments_;
+  OutputFile output_;
+  LineWriter rejects_;
+  Converted converted_;
+  double seconds_ = 0;
+};
 
 }  // namespace
 
 Command add_convert(CLI::App& program) {
   CLI::App* app = program.add_subcommand("convert", "ticks CSV files to saams NDJSON");
   app->footer(
-      "The names of the files give dataset and stream: <dataset>·<stream>·<suffix>.txt (U+00B7).\n"
+      "The names of the files give dataset and stream, with U+00B7 between them:\n"
+      "<dataset>·<stream>·<suffix>.txt.\n"
       "Examples:\n"
       "  weir convert 'Forex·EURTRY·NoExpiry.txt' -o eurtry.ndjson\n"
       "  weir convert --merge time ticks/ -o all.ndjson");
   auto arguments = std::make_shared<ConvertArguments>();
   app->add_option("INPUT", arguments->inputs, "files, directories or globs")->type_name("");
-  app->add_option("--merge", arguments->merge,
-                  "time: interleave the files by time instead of one after the other")
-      ->type_name("HOW");
+  app->add_option("--merge", arguments->merge, "interleave the files; else one after another")
+      ->type_name("time");
   app->add_option("-o,--output", arguments->output, "default: standard output")->type_name("FILE");
   app->add_option("--rejects", arguments->rejects, "rejected records with their reasons")
       ->type_name("FILE");
   app->add_flag("--strict", arguments->strict, "exit with status 3 if a record was rejected");
   app->add_flag("--json", arguments->json, "the report on standard error as JSON");
-  return {app, [arguments] { return run_convert(*arguments); }};
+  return {app, [arguments] { return ConvertRun(*arguments).run(); }};
 }
 
 }  // namespace weir::replay

@@ -4,14 +4,10 @@
 #include <cstring>
 #include <utility>
 
-#include "ingest/csv_values.h"
-#include "ingest/times.h"
+#include "ingest/csv_rejects.h"
 
 namespace weir::replay {
 namespace {
-
-constexpr std::int64_t kNanosPerDay = 86'400 * kNanosPerSecond;
-constexpr std::size_t kColumns = 4;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -26,10 +22,6 @@ bool is_plain_number(std::string_view text) {
   if (at == text.size()) return true;
   if (text[at] != '.' || at + 1 == text.size()) return false;
   return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(at) + 1, text.end(), is_digit);
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
 }  // namespace
@@ -67,6 +59,7 @@ TickReader::TickReader(std::vector<std::unique_ptr<Source>> sources, std::size_t
       converted_(converted) {}
 
 bool TickReader::next_block() {
+  if (!status_.ok()) return false;
   for (;;) {
     switch (splitter_.next(block_)) {
       case ingest::Splitter::Outcome::kBlock:
@@ -79,6 +72,9 @@ bool TickReader::next_block() {
       case ingest::Splitter::Outcome::kEnd:
         return false;
     }
+    // A plain file leaves the reading of a block to its parser. What stands before an error is
+    // good.
+    status_ = ingest::Splitter::load(block_);
     at_ = 0;
     if (block_.source_start) line_ = 1 + block_.header_lines;
     for (const core::Block::Skipped& skipped : block_.skipped) {
@@ -104,59 +100,20 @@ bool TickReader::advance() {
         from, newline == nullptr ? left : static_cast<std::size_t>(newline - from));
     const std::uint64_t offset = block_.byte_offset + at_;
     at_ += raw.size() + (newline != nullptr);
-    if (is_blank(raw)) {
+    if (ingest::blank_line(raw.data(), raw.data() + raw.size())) {
       ++line_;
       continue;
     }
     ++converted_.records;
-    Judgement judgement = judge(raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw);
-    if (!judgement.good) {
-      reject(offset, raw, raw.size(), judgement.reason, std::move(judgement.detail));
-    }
+    const std::string_view line = raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw;
+    ingest::TicksFault fault;
+    const bool good = ingest::read_ticks_record(line, tick_.record, fault);
+    if (!good) reject(offset, raw, raw.size(), fault.reason, std::move(fault.detail));
     ++line_;
-    if (!judgement.good) continue;
+    if (!good) continue;
     tick_.source = block_.source;
     return true;
   }
-}
-
-TickReader::Judgement TickReader::judge(std::string_view line) {
-  std::string_view columns[kColumns];
-  std::size_t count = 0;
-  for (std::size_t from = 0;; ++count) {
-    const std::size_t comma = line.find(',', from);
-    if (count < kColumns) columns[count] = line.substr(from, comma - from);
-    if (comma == std::string_view::npos) break;
-    from = comma + 1;
-  }
-  ++count;
-  if (count != kColumns) {
-    return {false, core::Reason::kCsv, ingest::wrong_columns(kColumns, count)};
-  }
-  if (columns[0] != last_date_) {
-    std::int64_t days = 0;
-    if (!ingest::parse_us_date(columns[0], days)) return {false, core::Reason::kTime, "date"};
-    last_date_ = columns[0];
-    last_day_ = days * kNanosPerDay;
-  }
-  std::int64_t clock = 0;
-  if (!ingest::parse_clock(columns[1], clock)) return {false, core::Reason::kTime, "time"};
-  for (std::size_t i = 2; i < kColumns; ++i) {
-    const char* name = i == 2 ? "price" : "volume";
-    if (is_plain_number(columns[i])) continue;
-    if (columns[i].empty()) return {false, core::Reason::kMissing, name};
-    core::Value value;
-    switch (ingest::csv_value(columns[i], value)) {
-      case ingest::CsvValue::kNumber:
-        break;
-      case ingest::CsvValue::kText:
-        return {false, core::Reason::kType, name};
-      case ingest::CsvValue::kBadNumber:
-        return {false, core::Reason::kNumber, name};
-    }
-  }
-  tick_ = {last_day_ + clock, 0, columns[0], columns[1], columns[2], columns[3]};
-  return {};
 }
 
 void TickReader::reject(std::uint64_t byte_offset, std::string_view raw, std::uint64_t length,

@@ -1,8 +1,8 @@
 // TickReader: the good records of ticks files, one after the other, with their place and time.
 //
 // Invariants
-//  1. A record is good if and only if the ticks layout takes it (ingest/csv_ticks.cc); every other
-//     one is counted and sampled in Converted.
+//  1. A record is good if and only if the ticks layout takes it (ingest/ticks_record.h); every
+//     other one is counted and sampled in Converted.
 //  2. tick() stays valid until the next call of advance().
 // Thread safety: single-writer.
 #pragma once
@@ -15,14 +15,14 @@
 
 #include "core/block.h"
 #include "ingest/splitter.h"
+#include "ingest/ticks_record.h"
 #include "replay/convert.h"
 
 namespace weir::replay {
 
 struct Tick {
-  std::int64_t time = 0;     // ns since 1970
+  ingest::TicksRecord record;
   std::uint32_t source = 0;  // among the reader's
-  std::string_view date, clock, price, volume;
 };
 
 class TickReader {
@@ -34,19 +34,9 @@ class TickReader {
   bool advance();
   const Tick& tick() const { return tick_; }
   const Status& status() const { return status_; }
-  const std::string& source_name(std::uint32_t source) const {
-    return splitter_.source_name(source);
-  }
 
  private:
-  struct Judgement {
-    bool good = true;
-    core::Reason reason = core::Reason::kCsv;
-    std::string detail;
-  };
-
   bool next_block();
-  Judgement judge(std::string_view line);
   void reject(std::uint64_t byte_offset, std::string_view raw, std::uint64_t length,
               core::Reason reason, std::string detail);
 
@@ -57,8 +47,6 @@ class TickReader {
   std::size_t at_ = 0;      // in block_, of the next record
   std::uint64_t line_ = 1;  // of the next record
   Tick tick_;
-  std::string last_date_;  // the date of the record before, as written
-  std::int64_t last_day_ = 0;
   Status status_;
 };
 

@@ -60,10 +60,10 @@ void report(const Generated& made, double seconds, const std::string& name, bool
     return;
   }
   const double each = seconds > 0 ? 1 / seconds : 0;
-  fmt::print(stderr, "generated {} records ({} bad, {} late), {} in {} ({}/s) -> {}\n",
-             grouped(made.records), grouped(made.bad), grouped(made.late),
-             short_bytes(double(made.bytes)), short_seconds(seconds),
-             short_bytes(double(made.bytes) * each), name);
+  fmt::print(
+      stderr, "generated {} records ({} bad, {} whose time goes back), {} in {} ({}/s) -> {}\n",
+      grouped(made.records), grouped(made.bad), grouped(made.late), short_bytes(double(made.bytes)),
+      short_seconds(seconds), short_bytes(double(made.bytes) * each), name);
 }
 
 int run_generate(const GenerateArguments& arguments) {
@@ -76,7 +76,7 @@ int run_generate(const GenerateArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   Generated made;
   Status status = generate(options, output.descriptor(), &made);
-  if (!status.ok()) status = status.with(output.name());
+  if (!status.ok()) status = status.with("cannot write " + output.name());
   if (status.ok()) status = output.close();
   if (!status.ok()) return fail(kExitRun, status.message());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -101,7 +101,8 @@ Command add_kind(CLI::App& generate, const char* name, GenerateOptions::Kind kin
     option("--skew", arguments->skew, "Zipf exponent of the rates, 0 = all alike", "X");
   }
   option("--bad-share", arguments->bad_share, "share of records that are broken, 0 to 1", "X");
-  option("--late-share", arguments->late_share, "share of records that come late, 0 to 1", "X");
+  option("--late-share", arguments->late_share, "share of records whose time goes back, 0 to 1",
+         "X");
   app->add_option("-o,--output", arguments->output, "default: standard output")->type_name("FILE");
   app->add_flag("--json", arguments->json, "the report on standard error as JSON");
   return {app, [arguments] { return run_generate(*arguments); }};
@@ -111,7 +112,7 @@ Command add_kind(CLI::App& generate, const char* name, GenerateOptions::Kind kin
 
 Command add_generate_stocks(CLI::App& generate) {
   return add_kind(generate, "stocks", GenerateOptions::Kind::kStocks,
-                  "saams records: instruments with skewed rates, random-walk prices, bursts",
+                  "saams records: instruments with skewed rates",
                   "Examples:\n"
                   "  weir generate stocks --records 10000000 --streams 100 -o stocks.ndjson\n"
                   "  weir generate stocks --bad-share 0.01 | weir replay --requests r.json -");

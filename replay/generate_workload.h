@@ -28,7 +28,7 @@ class Fates {
         any_(bad_ != 0 || late_ != 0) {}
 
   Fate next() { return any_ ? draw() : Fate::kGood; }
-  // By how many seconds a late record is late: one to five minutes' worth.
+  // By how many seconds a late record is late: 1 to 300.
   std::uint32_t seconds_late() { return 1 + random_.below(300); }
   std::uint32_t below(std::uint32_t n) { return random_.below(n); }
 

@@ -3,15 +3,16 @@
 //
 // Invariants
 //  1. After a failed write nothing more is written, and close() says what failed.
-//  2. A reader of standard output that went away (`weir … | head`) is no error: lines are then
+//  2. A reader that went away (`weir … | head`, of a pipe by name too) is no error: lines are then
 //     passed over and reader_gone() is true.
-// Thread safety: thread-safe.
+// Thread safety: thread-safe, but for open(), which comes before all else.
 #pragma once
 
 #include <mutex>
 #include <string>
 #include <string_view>
 
+#include "replay/output_file.h"
 #include "weir/status.h"
 
 namespace weir::replay {
@@ -23,11 +24,10 @@ class LineWriter {
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Creates or empties the file; "-" is standard output. REQUIRES: not open.
+  // As OutputFile::open(). REQUIRES: not open.
   Status open(const std::string& path);
-  bool is_open() const { return descriptor_ >= 0; }
-  // "-" is called "standard output".
-  const std::string& name() const { return name_; }
+  bool is_open() const;
+  const std::string& name() const { return file_.name(); }
 
   void write(std::string_view line);  // adds the newline
   void flush();
@@ -39,13 +39,12 @@ class LineWriter {
 
  private:
   void flush_locked();
+  bool stopped_locked() const { return reader_gone_ || !error_.ok(); }
 
   mutable std::mutex mutex_;
-  int descriptor_ = -1;
-  bool owned_ = false;
+  OutputFile file_;
   bool reader_gone_ = false;
-  int error_ = 0;  // errno of the first failure
-  std::string name_;
+  Status error_;  // the first failure
   std::string buffer_;
 };
 

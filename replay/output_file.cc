@@ -7,12 +7,14 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 namespace weir::replay {
 namespace {
 
-Status cannot_write(const std::string& name) {
-  return {Code::kIo, fmt::format("cannot write {}: {}", name, std::strerror(errno))};
+Status cannot_write(const std::string& name, int error) {
+  return {error == ENOENT || error == ENOTDIR ? Code::kNotFound : Code::kIo,
+          fmt::format("cannot write {}: {}", name, std::strerror(error))};
 }
 
 }  // namespace
@@ -28,16 +30,15 @@ Status OutputFile::open(const std::string& path) {
   }
   name_ = path;
   descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) return cannot_write(name_);
+  if (descriptor_ < 0) return cannot_write(name_, errno);
   owned_ = true;
   return {};
 }
 
 Status OutputFile::close() {
-  if (!owned_) return {};
-  owned_ = false;
-  if (::close(descriptor_) != 0) return cannot_write(name_);
-  return {};
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (!std::exchange(owned_, false) || ::close(descriptor) == 0) return {};
+  return cannot_write(name_, errno);
 }
 
 }  // namespace weir::replay

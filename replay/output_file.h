@@ -1,4 +1,4 @@
-// OutputFile: where a command that makes data writes: a new file, or standard output.
+// OutputFile: where a command writes: a new file, or standard output.
 //
 // Thread safety: single-writer.
 #pragma once
@@ -16,12 +16,13 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // "" and "-" are standard output. SIGPIPE is ignored from then on, so that a reader who goes away
-  // is an error that the writer can see.
+  // Creates or empties the file; "" and "-" are standard output. SIGPIPE is ignored from then on,
+  // so that a reader who goes away is an error that the writer can see.
   Status open(const std::string& path);
-  int descriptor() const { return descriptor_; }
+  int descriptor() const { return descriptor_; }  // -1 = not open
+  // "-" is called "standard output".
   const std::string& name() const { return name_; }
-  // Errors name the file.
+  // Errors name the file. A second call gives ok.
   Status close();
 
  private:

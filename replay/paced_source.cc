@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "ingest/csv_rejects.h"
 #include "replay/units.h"
 
 namespace weir::replay {
@@ -25,8 +26,12 @@ std::int64_t bounded_wait(double ns) {
   return std::llround(std::min(ns, kLongest));
 }
 
-bool blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r\n") == std::string_view::npos;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// `record` may have its newline.
+bool blank(std::string_view record) {
+  if (record.ends_with('\n')) record.remove_suffix(1);
+  return ingest::blank_line(record.data(), record.data() + record.size());
 }
 
 }  // namespace
@@ -124,21 +129,34 @@ PaceReport PaceSchedule::report() const {
 }
 
 PacedSource::PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
-                         EventTime event_time)
-    : inner_(std::move(inner)),
-      schedule_(std::move(schedule)),
-      event_time_(std::move(event_time)) {}
+                         PacedRecords records)
+    : inner_(std::move(inner)), schedule_(std::move(schedule)), records_(std::move(records)) {
+  records_.max_record_bytes = std::min(records_.max_record_bytes, kMaxPacedLine);
+}
 
-// Length of the line at ready_, its end included, or of the piece of a long one that is there;
-// nothing when it has not come yet.
-std::optional<std::size_t> PacedSource::next_line() {
-  const std::size_t from = std::max(searched_, ready_);
-  const std::size_t end = bytes_.find('\n', from);
-  if (end != std::string::npos) return end + 1 - ready_;
-  searched_ = bytes_.size();
+// Length of the record at ready_, its line end included, or of the piece of a long line that is
+// there; nothing when it has not come yet.
+std::optional<std::size_t> PacedSource::next_record() {
+  searched_ = std::max(searched_, ready_);
   const std::size_t rest = bytes_.size() - ready_;
-  if (rest > 0 && (last_.has_value() || rest >= kMaxPacedLine)) return rest;
-  return std::nullopt;
+  const std::size_t window =
+      records_.quotes ? ready_ + std::min(rest, records_.max_record_bytes + 1) : bytes_.size();
+  while (searched_ < window) {
+    const std::size_t newline = std::min(bytes_.find('\n', searched_), window);
+    if (records_.quotes) {
+      const char* from = bytes_.data();
+      quoted_ ^= std::count(from + searched_, from + newline, '"') % 2 != 0;
+    }
+    searched_ = newline;
+    if (newline == window) break;
+    if (!quoted_) return newline + 1 - ready_;
+    if (first_line_ == 0) first_line_ = newline + 1 - ready_;
+    ++searched_;
+  }
+  const std::size_t piece = window - ready_;
+  const std::size_t most = records_.quotes ? records_.max_record_bytes + 1 : kMaxPacedLine;
+  if (piece == 0 || (!last_.has_value() && piece < most)) return std::nullopt;
+  return quoted_ && first_line_ != 0 ? first_line_ : piece;  // a stray quote ends with its line
 }
 
 // False: inner_ has nothing now, or nothing more.
@@ -159,31 +177,39 @@ bool PacedSource::refill() {
   return result.state == ReadResult::State::kData;
 }
 
-// Makes the line at ready_ one that may be handed out, if it is due.
-bool PacedSource::release(std::size_t line) {
-  const std::string_view record(bytes_.data() + ready_, line);
+// Makes the record at ready_ one that may be handed out, if it is due.
+bool PacedSource::release(std::size_t length) {
+  std::string_view record(bytes_.data() + ready_, length);
+  if (!started_ && record.starts_with(kByteOrderMark)) record.remove_prefix(kByteOrderMark.size());
   if (!within_long_line_ && !blank(record)) {
-    if (!event_known_ && event_time_) event_ = event_time_(record);
+    if (!event_known_ && records_.event_time) event_ = records_.event_time(record);
     event_known_ = true;
-    std::int64_t wait = schedule_->wait_for(event_);
-    if (wait > 0 && wait <= kLongestNap && begin_ == ready_) {
-      schedule_->nap(wait);
-      wait = schedule_->wait_for(event_);
+    if (!records_.header) {
+      std::int64_t wait = schedule_->wait_for(event_);
+      if (wait > 0 && wait <= kLongestNap && begin_ == ready_) {
+        schedule_->nap(wait);
+        wait = schedule_->wait_for(event_);
+      }
+      if (wait > 0) return false;
+      schedule_->released();
     }
-    if (wait > 0) return false;
-    schedule_->released();
+    records_.header = false;
     event_known_ = false;
     event_.reset();
   }
-  within_long_line_ = record.back() != '\n';
-  ready_ += line;
+  started_ = true;
+  within_long_line_ = bytes_[ready_ + length - 1] != '\n';
+  ready_ += length;
+  searched_ = ready_;
+  quoted_ = false;
+  first_line_ = 0;
   return true;
 }
 
 ReadResult PacedSource::read(std::span<char> into) {
   while (ready_ - begin_ < into.size()) {
-    const std::optional<std::size_t> line = next_line();
-    if (line.has_value() ? !release(*line) : !refill()) break;
+    const std::optional<std::size_t> record = next_record();
+    if (record.has_value() ? !release(*record) : !refill()) break;
   }
   const std::size_t n = std::min(into.size(), ready_ - begin_);
   if (n > 0) {

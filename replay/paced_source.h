@@ -7,7 +7,10 @@
 //     add up.
 //  2. No byte is changed, left out or put in another order.
 //  3. A record that is older than one before it, or has no time, is due at once (60x).
-//  4. What waits for its time is bounded: of a line longer than kMaxPacedLine the beginning is
+//  4. What is paced and counted is what the engine takes for records: no blank lines, no header,
+//  and
+//     a CSV record with line ends in quotes once.
+//  5. What waits for its time is bounded: of a line longer than kMaxPacedLine the beginning is
 //     paced as the record, and the rest follows at once.
 // Thread safety: single-writer (sources are read one at a time, and one schedule serves all of
 // them).
@@ -91,14 +94,21 @@ class PaceSchedule {
   std::uint64_t records_ = 0;
 };
 
-// The event time of one record (its bytes without the line end), where it has one.
+// The event time of one record (its bytes with the line end), where it has one.
 using EventTime = std::function<std::optional<Time>(std::string_view record)>;
 
-// Records are lines here: a CSV record with line ends in quotes is paced line by line.
+// How the records of one source are told apart and dated.
+struct PacedRecords {
+  EventTime event_time;  // asked about every record, the header first; null = nobody asks
+  bool header = false;   // the first record is none
+  bool quotes = false;  // a line end between double quotes belongs to the record (ingest/framing.h)
+  std::size_t max_record_bytes = kMaxPacedLine;  // where a quote that is still open is a stray one
+};
+
 class PacedSource final : public Source {
  public:
   PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
-              EventTime event_time);
+              PacedRecords records);
 
   ReadResult read(std::span<char> into) override;
   const std::string& name() const override { return inner_->name(); }
@@ -106,30 +116,33 @@ class PacedSource final : public Source {
   std::uint64_t position() const override { return inner_->position(); }
 
  private:
-  std::optional<std::size_t> next_line();
-  bool release(std::size_t line);
+  std::optional<std::size_t> next_record();
+  bool release(std::size_t length);
   bool refill();
 
   std::unique_ptr<Source> inner_;
   std::shared_ptr<PaceSchedule> schedule_;
-  EventTime event_time_;
+  PacedRecords records_;
   std::string bytes_;  // read from inner_; [begin_, ready_) may be handed out
   std::size_t begin_ = 0;
   std::size_t ready_ = 0;
-  std::size_t searched_ = 0;   // no line end in [ready_, searched_)
-  std::optional<Time> event_;  // of the line at ready_, once it is known
+  std::size_t searched_ = 0;    // no record ends in [ready_, searched_)
+  bool quoted_ = false;         // an odd number of quotes in there
+  std::size_t first_line_ = 0;  // length of the record's first line, if it has ended
+  bool started_ = false;        // something has been released, so no byte order mark follows
+  std::optional<Time> event_;   // of the record at ready_, once it is known
   bool event_known_ = false;
   bool within_long_line_ = false;   // its beginning has been handed out
   std::optional<ReadResult> last_;  // how inner_ ended
 };
 
-// Reads the event times of records by the layout of the run, whatever it is.
+// What are records and which times they have by the layout of the run, whatever it is.
 class RecordTimes {
  public:
   explicit RecordTimes(const Config& config);
   ~RecordTimes();
   // For one source, whose name may matter to the layout.
-  EventTime of_source(const std::string& name);
+  PacedRecords of_source(const std::string& name);
 
  private:
   struct Impl;

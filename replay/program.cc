@@ -22,9 +22,13 @@ constexpr const char* kExamples =
     "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
     "  weir replay --requests requests.json stocks.ndjson\n"
     "  weir validate --requests requests.json\n"
-    "  weir synopses\n"
-    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error, 2 usage,\n"
-    "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.";
+    "  weir topology
+"
+    "  weir synopses
+"
+    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error,
+"
+    "2 usage, 3 rejected records (--strict), 78 configuration, 130 and 143 signals.";
 
 // The innermost command that the command line named.
 CLI::App* selected(CLI::App* app) {
@@ -43,8 +47,8 @@ int unexpected(CLI::App* app, const std::string& argument) {
       if (known->nonpositional()) names.push_back(known->get_name());
     }
     const std::string name = argument.substr(0, argument.find('='));
-    return fail(kExitUsage, fmt::format("unknown option '{}'{}{}`{} --help` lists them", name,
-                                        core::did_you_mean(name, names), "; ", full_name(app)));
+    return fail(kExitUsage, fmt::format("unknown option '{}'{}; `{} --help` lists them", name,
+                                        core::did_you_mean(name, names), full_name(app)));
   }
   for (const CLI::App* known : app->get_subcommands([](const CLI::App*) { return true; })) {
     names.push_back(known->get_name());

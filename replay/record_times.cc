@@ -14,6 +14,7 @@ constexpr int kDetectRecords = 16;
 
 struct RecordTimes::Impl {
   std::optional<ingest::Layout> layout;
+  std::size_t max_record_bytes = 0;
   int tried = 0;
   core::KeyTable keys;
   core::FieldSet no_fields;
@@ -33,6 +34,7 @@ RecordTimes::RecordTimes(const Config& config) : impl_(std::make_shared<Impl>())
   auto layout = !config.mapping_toml.empty()
                     ? ingest::parse_mapping(config.mapping_toml, config.mapping_name)
                     : ingest::layout_by_name(config.layout);
+  impl_->max_record_bytes = config.max_record_bytes;
   if (layout.ok()) impl_->layout = *std::move(layout);  // "auto" is no name: detected below
 }
 RecordTimes::~RecordTimes() = default;
@@ -64,10 +66,20 @@ std::optional<Time> RecordTimes::Impl::time_of(Reader& reader, std::string_view 
   return Time{reader.columns.time[0]};
 }
 
-EventTime RecordTimes::of_source(const std::string& name) {
+PacedRecords RecordTimes::of_source(const std::string& name) {
   auto reader = std::make_shared<Impl::Reader>();
   reader->names.push_back(name);
-  return [impl = impl_, reader](std::string_view record) { return impl->time_of(*reader, record); };
+  PacedRecords records;
+  records.event_time = [impl = impl_, reader](std::string_view record) {
+    return impl->time_of(*reader, record);
+  };
+  // Layouts that are detected have neither: a mapping alone says that there is a header or a quote.
+  if (impl_->layout.has_value()) {
+    records.header = impl_->layout->has_header();
+    records.quotes = impl_->layout->framing() == ingest::Framing::kCsv;
+  }
+  records.max_record_bytes = impl_->max_record_bytes;
+  return records;
 }
 
 }  // namespace weir::replay

@@ -52,8 +52,19 @@ Shown show_threads(const ReplayOptions& o) {
   return {std::to_string(o.engine.*Member)};
 }
 
-Status set_choice(std::string& into, Values v, std::initializer_list<const char*> choices) {
-  for (const char* choice : choices) {
+// What help and completion show of a setting that takes one of a few words, and what is checked.
+constexpr const char* kPlacements = "auto|spread|none";
+constexpr const char* kLayouts = "auto|saams|titan|ticks";
+constexpr const char* kProgress = "auto|plain|none";
+
+Status set_choice(std::string& into, Values v, std::string_view words) {
+  std::vector<std::string_view> choices;
+  for (std::size_t bar = 0; bar != std::string_view::npos;) {
+    bar = words.find('|');
+    choices.push_back(words.substr(0, bar));
+    if (bar != std::string_view::npos) words.remove_prefix(bar + 1);
+  }
+  for (const std::string_view choice : choices) {
     if (v[0] == choice) {
       into = v[0];
       return {};
@@ -87,8 +98,7 @@ const std::array kSettings = {
             show_list<&ReplayOptions::inputs>},
     Setting{"requests", SettingKind::kList, "FILE", "builds and queries, JSON; may be given again",
             set_list<&ReplayOptions::requests>, show_list<&ReplayOptions::requests>},
-    Setting{"answers", SettingKind::kText, "FILE",
-            "answers as NDJSON; -, the default, is standard output",
+    Setting{"answers", SettingKind::kText, "FILE", "answers as NDJSON; default: standard output",
             set_text<&ReplayOptions::answers>, show_text<&ReplayOptions::answers>},
     Setting{"rejects", SettingKind::kText, "FILE", "rejected records with their reasons as NDJSON",
             set_text<&ReplayOptions::rejects>, show_text<&ReplayOptions::rejects>},
@@ -105,11 +115,10 @@ const std::array kSettings = {
     Setting{"shard-threads", SettingKind::kCount, "N",
             "threads that only apply; needs --ingest-threads", set_threads<&Config::shard_threads>,
             show_threads<&Config::shard_threads>},
-    Setting{"placement", SettingKind::kText, "NAME", "auto (compact), spread, or none (no pinning)",
-            [](ReplayOptions& o, Values v) {
-              return set_choice(o.engine.placement, v, {"auto", "spread", "none"});
-            },
-            [](const ReplayOptions& o) { return shown(o.engine.placement); }},
+    Setting{
+        "placement", SettingKind::kText, kPlacements, "auto is compact, none pins no thread",
+        [](ReplayOptions& o, Values v) { return set_choice(o.engine.placement, v, kPlacements); },
+        [](const ReplayOptions& o) { return shown(o.engine.placement); }},
     Setting{"block-size", SettingKind::kSize, "SIZE", "bytes cut at a time, 4K to 8M",
             [](ReplayOptions& o, Values v) {
               return set_bounded_size(o.engine.block_size, v[0], engine::kMinBlockSize,
@@ -129,15 +138,19 @@ const std::array kSettings = {
           return set_number(o.engine.max_reject_samples, parse_count(v[0], 0, kNoLimit));
         },
         [](const ReplayOptions& o) { return Shown{std::to_string(o.engine.max_reject_samples)}; }},
-    Setting{"layout", SettingKind::kText, "NAME", "auto, saams, titan or ticks",
-            [](ReplayOptions& o, Values v) {
-              return set_choice(o.engine.layout, v, {"auto", "saams", "titan", "ticks"});
-            },
+    Setting{"layout", SettingKind::kText, kLayouts, "of the records (docs/inputs.md)",
+            [](ReplayOptions& o, Values v) { return set_choice(o.engine.layout, v, kLayouts); },
             [](const ReplayOptions& o) { return shown(o.engine.layout); }},
     Setting{"mapping", SettingKind::kText, "FILE", "a layout of your own, TOML (docs/inputs.md)",
             set_text<&ReplayOptions::mapping>, show_text<&ReplayOptions::mapping>},
     Setting{"speed", SettingKind::kText, "SPEED", "max, 60x (of the records' own time), or 50000/s",
-            set_text<&ReplayOptions::speed>, show_text<&ReplayOptions::speed>},
+            [](ReplayOptions& o, Values v) {
+              const Result<Speed> speed = parse_speed(v[0]);
+              if (!speed.ok()) return speed.status();
+              o.speed = *speed;
+              return Status();
+            },
+            [](const ReplayOptions& o) { return Shown{o.speed.text()}; }},
     Setting{"emit", SettingKind::kText, "PERIOD",
             "of continuous answers: 60s, 5m, \"100000 records\"",
             [](ReplayOptions& o, Values v) {
@@ -147,11 +160,9 @@ const std::array kSettings = {
               return Status();
             },
             [](const ReplayOptions& o) { return shown(period_text(o.engine.emit)); }},
-    Setting{"progress", SettingKind::kText, "HOW",
-            "auto (a bar on a terminal), plain (lines) or none",
-            [](ReplayOptions& o, Values v) {
-              return set_choice(o.progress, v, {"auto", "plain", "none"});
-            },
+    Setting{"progress", SettingKind::kText, kProgress,
+            "auto is a bar, on a terminal only; plain: lines",
+            [](ReplayOptions& o, Values v) { return set_choice(o.progress, v, kProgress); },
             show_text<&ReplayOptions::progress>},
     Setting{"strict", SettingKind::kSwitch, "", "exit with status 3 if a record was rejected",
             [](ReplayOptions& o, Values v) { return set_bool(o.strict, v); },
@@ -190,6 +201,15 @@ const Setting* find_setting(std::string_view name) {
   return nullptr;
 }
 
+Status check_together(const ReplayOptions& options) {
+  if (options.engine.layout != "auto" && !options.mapping.empty()) {
+    return {Code::kConfig, fmt::format("layout {} and mapping {} both say what records look like; "
+                                       "give one of them",
+                                       options.engine.layout, options.mapping)};
+  }
+  return engine::check_config(options.engine);
+}
+
 std::string options_as_toml(const ReplayOptions& options) {
   std::string text;
   for (const Setting& setting : kSettings) {
@@ -209,7 +229,9 @@ std::string options_as_toml(const ReplayOptions& options) {
     } else {
       value = toml_string(values[0]);
     }
-    text += fmt::format("{} = {}  # {}\n", setting.name, value, setting.help);
+    const bool words = std::string_view(setting.value_name).find('|') != std::string_view::npos;
+    text += fmt::format("{} = {}  # {}{}{}\n", setting.name, value, words ? setting.value_name : "",
+                        words ? "; " : "", setting.help);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/paced_source.h"
 #include "weir/config.h"
 #include "weir/status.h"
 
@@ -21,11 +22,11 @@ struct ReplayOptions {
   std::string rejects;                // "" = counted only
   std::string summary;                // "" = only the readable one
   std::string mapping;
-  std::string speed = "max";
+  Speed speed;
   std::string progress = "auto";
   bool strict = false;
   bool json = false;        // the summary on standard error as JSON
-  bool configured = false;  // a configuration file had a part in it
+  std::string config_file;  // the one that had a part in it
 };
 
 enum class SettingKind {
@@ -39,7 +40,7 @@ enum class SettingKind {
 struct Setting {
   const char* name;  // key in TOML, "--name" on the command line
   SettingKind kind;
-  const char* value_name;  // in help
+  const char* value_name;  // in help: "FILE"; or the words there are, "auto|none"
   const char* help;
   // Checks and takes one value, or all values of a list. An error says what was expected, without
   // the name of the setting. REQUIRES: exactly one value unless kList.
@@ -52,6 +53,9 @@ struct Setting {
 std::span<const Setting> replay_settings();
 const Setting* find_setting(std::string_view name);
 inline constexpr const char* kInputsSetting = "inputs";
+
+// What single settings cannot see: kConfig if they do not go together.
+Status check_together(const ReplayOptions& options);
 
 // The effective configuration as TOML with every default; unset settings stand there as comments.
 std::string options_as_toml(const ReplayOptions& options);

@@ -63,7 +63,9 @@ int ReplayRun::run() {
                 "replay needs an INPUT: a file, a directory, a glob, or - for standard "
                 "input");
   }
-  if (const Status s = check_outputs(options_); !s.ok()) return fail(kExitUsage, s.message());
+  if (const Status s = outputs_differ(replay_outputs(options_)); !s.ok()) {
+    return fail(kExitUsage, s.message());
+  }
   for (const auto step : {&ReplayRun::configure, &ReplayRun::add_requests, &ReplayRun::add_sources,
                           &ReplayRun::open_outputs}) {
     if (const int status = (this->*step)(); status != kExitOk) return status;
@@ -75,9 +77,7 @@ int ReplayRun::configure() {
   // First without the mapping, so that it is known whose fault an error is.
   Config config = options_.engine;
   Result<Engine> engine = Engine::create(config);
-  if (!engine.ok()) {
-    return fail(options_.configured ? kExitConfig : kExitUsage, engine.status().message());
-  }
+  if (!engine.ok()) return fail(exit_of(engine.status()), engine.status().message());
   if (!options_.mapping.empty()) {
     Result<std::string> text = read_text(options_.mapping);
     if (!text.ok()) return fail(kExitConfig, "--mapping: " + text.status().message());
@@ -103,20 +103,25 @@ int ReplayRun::add_requests() {
 }
 
 int ReplayRun::add_sources() {
-  const Result<Speed> speed = parse_speed(options_.speed);
-  if (!speed.ok()) return fail(kExitUsage, speed.status().with("--speed").message());
+  // What stands there now is the input, whatever the run itself writes to the same directory.
   auto sources = open_sources(options_.inputs);
   if (!sources.ok()) return fail(kExitRun, sources.status().message());
-  if (!speed->paced()) {
+  std::vector<NamedFile> read = input_files(options_.inputs, *sources);
+  for (NamedFile& text : replay_texts(options_)) read.push_back(std::move(text));
+  if (const Status s = outputs_spare(replay_outputs(options_), read); !s.ok()) {
+    return fail(kExitUsage, s.message());
+  }
+  if (!options_.speed.paced()) {
     for (auto& source : *sources) engine_->add_source(std::move(source));
     return kExitOk;
   }
-  pace_ = std::make_shared<PaceSchedule>(*speed, PaceClock::of_system());
+  pace_ = std::make_shared<PaceSchedule>(options_.speed, PaceClock::of_system());
   RecordTimes times(config_);
   for (auto& source : *sources) {
-    EventTime event_time = speed->factor > 0 ? times.of_source(source->name()) : EventTime();
+    PacedRecords records = times.of_source(source->name());
+    if (options_.speed.factor == 0) records.event_time = nullptr;
     engine_->add_source(
-        std::make_unique<PacedSource>(std::move(source), pace_, std::move(event_time)));
+        std::make_unique<PacedSource>(std::move(source), pace_, std::move(records)));
   }
   return kExitOk;
 }
@@ -157,7 +162,8 @@ int ReplayRun::execute() {
     answers_.flush();
     rejects_.flush();
     // What is answered from here on would be lost: there is no point in going on.
-    if (answers_.stopped() || rejects_.stopped()) engine_->interrupt();
+    // Who has seen enough rejects may still want the answers.
+    if (answers_.stopped() || (rejects_.stopped() && !rejects_.reader_gone())) engine_->interrupt();
   });
   const Result<Summary> finished = engine_->finish();
   progress.stop();
@@ -197,6 +203,8 @@ void ReplayRun::show(const Summary& summary, int signal) const {
   context.inputs = options_.inputs;
   context.answers_to = show_table_ ? "" : answers_.name();
   context.rejects_to = rejects_.name();
+  context.mapping = options_.mapping;
+  context.asked = !options_.requests.empty();
   context.interrupted = signal != 0 || answers_.reader_gone();
   context.counts = sink_.counts();
   context.counts.rejects_written = rejects_written_;

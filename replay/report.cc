@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "replay/units.h"
@@ -11,10 +12,14 @@
 namespace weir::replay {
 namespace {
 
-// A double with at most seven significant digits; counts as they are.
+// A double for reading: seven significant digits, or to the next whole number if that says more, so
+// that counts stand as they are for as long as doubles count (up to 2^53).
 std::string bound_text(double value) {
-  std::string text = fmt::format("{:.7g}", value);
-  return text;
+  constexpr double kSevenDigits = 1e7;
+  constexpr double kCounts = 9007199254740992.0;
+  const double size = std::fabs(value);
+  return size >= kSevenDigits && size < kCounts ? fmt::format("{:.0f}", value)
+                                                : fmt::format("{:.7g}", value);
 }
 
 // Where the JSON string that begins at `at` ends (behind its quote).
@@ -129,8 +134,9 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
   const auto row = [&text](const char* title, const std::string& value) {
     text += fmt::format("{:<9} {}\n", title, value);
   };
+  const std::string layout = context.mapping.empty() ? s.layout : "mapping " + context.mapping;
   row(context.interrupted ? "stopped" : "replayed",
-      joined(context.inputs, 3) + (s.layout.empty() ? "" : " as " + s.layout));
+      joined(context.inputs, 3) + (layout.empty() ? "" : " as " + layout));
   row("rate",
       fmt::format("{} records/s, {}/s: {} records, {} in {}", short_count(s.records_per_second()),
                   short_bytes(s.seconds > 0 ? double(s.bytes) / s.seconds : 0), grouped(s.records),
@@ -140,12 +146,15 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
   if (s.rejected_total() != 0) row("rejected", rejected_line(s, context));
   if (s.records != 0 && s.tuples == 0) {
     row("note", fmt::format("no record could be read as {}; is the layout right?",
-                            s.layout.empty() ? "a tuple" : s.layout));
+                            layout.empty() ? "a tuple" : layout));
   }
   row("streams",
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
   row("answers", answers_line(context));
+  if (!context.asked) {
+    row("note", "nothing was asked; --requests FILE says what to build and to query");
+  }
   if (!s.builds_without_tuples.empty()) {
     row("note", fmt::format("{} saw no tuple: {}",
                             plural(s.builds_without_tuples.size(), "build", "builds"),

@@ -22,7 +22,9 @@ struct RunCounts {
 struct ReportContext {
   std::vector<std::string> inputs;
   std::string answers_to, rejects_to;  // "" = nowhere
+  std::string mapping;                 // the file, "" = none
   std::string pace;                    // "" = not paced
+  bool asked = true;                   // there were requests files
   bool interrupted = false;
   RunCounts counts;
 };

@@ -22,15 +22,23 @@ SettingArguments::SettingArguments(CLI::App& app) {
                          ->expected(1)
                          ->allow_extra_args(false)
                          ->take_all();
+      const std::vector<std::string> shown = setting.show(ReplayOptions());
+      if (!shown.empty()) given.option->default_str(shown[0]);
     }
   }
 }
 
 Status SettingArguments::read(ReplayOptions& options) const {
-  if (has_config()) {
+  Status of_file;
+  if (!config_.empty()) {
     if (Status s = load_config(config_, options); !s.ok()) return s;
+    of_file = check_together(options);
   }
-  return read_command_line(options);
+  if (Status s = read_command_line(options); !s.ok()) return s;
+  // The command line may have put right what was wrong in the file; what it has not is the file's.
+  const Status s = check_together(options);
+  if (s.ok()) return s;
+  return of_file.ok() ? Status(Code::kInvalid, s.message()) : s.with(config_);
 }
 
 Status SettingArguments::read_command_line(ReplayOptions& options) const {

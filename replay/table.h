@@ -29,7 +29,6 @@ class Table {
 
   // Missing cells are empty; cells beyond the columns are left out; cells are without_control().
   void add(std::vector<std::string> cells);
-  std::size_t rows() const { return rows_.size(); }
   // Columns of a terminal that holds it uncut.
   std::size_t wanted_width() const;
   // Lines with newlines. Wider than `width`, the widest columns are cut first; a width of 0 or less

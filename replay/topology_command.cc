@@ -107,7 +107,7 @@ Command add_topology(CLI::App& program) {
       "  weir topology --ingest-threads 1 --shard-threads 1 --json");
   auto options = std::make_shared<TopologyOptions>();
   app->add_option("--synthetic", options->synthetic,
-                  "a machine in hwloc's words, such as \"numa:2 core:8 pu:2\"")
+                  "a machine in hwloc's words: \"numa:2 core:8 pu:2\"")
       ->type_name("TEXT");
   app->add_option("--threads", options->threads, "threads in all; 0 = one for each core")
       ->type_name("N");
@@ -115,7 +115,8 @@ Command add_topology(CLI::App& program) {
       ->type_name("N");
   app->add_option("--shard-threads", options->shard_threads, "threads that only apply")
       ->type_name("N");
-  app->add_option("--placement", options->placement, "auto, spread or none")->type_name("NAME");
+  app->add_option("--placement", options->placement, "auto is compact, none pins no thread")
+      ->type_name("auto|spread|none");
   app->add_flag("--json", options->json, "as JSON");
   return {app, [options] { return print_topology(*options); }};
 }

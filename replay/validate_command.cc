@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "engine/json_text.h"
 #include "ingest/layout.h"
 #include "replay/command.h"
 #include "replay/config_file.h"
 #include "replay/exit_status.h"
 #include "replay/line_writer.h"
-#include "replay/paced_source.h"
 #include "replay/request_check.h"
 #include "weir/engine.h"
 
@@ -38,6 +40,13 @@ class Validation {
   }
 
  private:
+  // A file that is named twice, or by a configuration too, is looked at once.
+  bool known(const std::string& file, std::string_view kind) const {
+    return std::any_of(verdicts_.begin(), verdicts_.end(), [&](const Verdict& verdict) {
+      return verdict.kind == kind && verdict.file == file;
+    });
+  }
+
   Verdict& begin(const std::string& file, const char* kind) {
     verdicts_.push_back({file, kind, {}, kind});
     return verdicts_.back();
@@ -45,6 +54,7 @@ class Validation {
 
   // The mapping and requests that a configuration names are part of it.
   void config(const std::string& file) {
+    if (known(file, "configuration")) return;
     ReplayOptions replay;
     Verdict& verdict = begin(file, "configuration");
     const Result<std::string> text = read_text(file);
@@ -60,17 +70,17 @@ class Validation {
       verdict.errors.push_back(s.message());
       return;
     }
-    if (const auto engine = Engine::create(replay.engine); !engine.ok()) {
+    if (const Status s = check_together(replay); !s.ok()) {
+      verdict.errors.push_back(s.with(file).message());
+    } else if (const auto engine = Engine::create(replay.engine); !engine.ok()) {
       verdict.errors.push_back(engine.status().with(file).message());
-    }
-    if (const auto speed = parse_speed(replay.speed); !speed.ok()) {
-      verdict.errors.push_back(speed.status().with(file + ": speed").message());
     }
     if (!replay.mapping.empty()) mapping(replay.mapping);
     for (const std::string& named : replay.requests) requests(named);
   }
 
   void mapping(const std::string& file) {
+    if (known(file, "mapping")) return;
     Verdict& verdict = begin(file, "mapping");
     const Result<std::string> text = read_text(file);
     if (!text.ok()) {
@@ -81,6 +91,7 @@ class Validation {
   }
 
   void requests(const std::string& file) {
+    if (known(file, "requests")) return;
     Verdict& verdict = begin(file, "requests");
     const Result<std::string> text = read_text(file);
     if (!text.ok()) {
@@ -95,17 +106,13 @@ class Validation {
     verdict.what = fmt::format("{} requests", parsed->requests.size());
     if (parsed->requests.empty()) verdict.errors.push_back(file + ": it holds no request");
     files_.push_back(std::move(*parsed));
+    verdict_of_.push_back(verdicts_.size() - 1);
   }
 
   // Builds of one file may be asked by queries of another, so all are looked at together.
   void check_all_requests() {
-    for (const std::string& error : check_requests(files_)) {
-      for (Verdict& verdict : verdicts_) {
-        if (verdict.kind == "requests" && error.starts_with(verdict.file + ": ")) {
-          verdict.errors.push_back(error);
-          break;
-        }
-      }
+    for (RequestError& error : check_requests(files_)) {
+      verdicts_[verdict_of_[error.file]].errors.push_back(std::move(error.text));
     }
   }
 
@@ -133,6 +140,7 @@ class Validation {
   const ValidateOptions& options_;
   std::vector<Verdict> verdicts_;
   std::vector<RequestFile> files_;
+  std::vector<std::size_t> verdict_of_;  // by file
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "replay/write_all.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ Status write_all(int descriptor, std::string_view bytes, bool& reader_gone) {
       reader_gone = true;
       return {};
     } else if (errno != EINTR) {
-      return {Code::kIo, fmt::format("the output cannot be written ({})", std::strerror(errno))};
+      return {Code::kIo, std::strerror(errno)};
     }
   }
   return {};

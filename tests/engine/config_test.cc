@@ -107,20 +107,20 @@ TEST(ConfigCheck, TakesTheDefaultsAndTheLimits) {
 
 TEST(ConfigCheck, NamesTheKeyTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(error_of([](Config& c) { c.block_size = 1000; }),
-            "block_size: 1000 is wrong; it is 4096 to 8388608 bytes");
-  EXPECT_THAT(error_of([](Config& c) { c.block_size = (8 << 20) + 1; }), HasSubstr("block_size"));
+            "block-size: 1000 is wrong; it is 4096 to 8388608 bytes");
+  EXPECT_THAT(error_of([](Config& c) { c.block_size = (8 << 20) + 1; }), HasSubstr("block-size"));
   for (const std::size_t entries : {1u, 3u, 2048u}) {
     EXPECT_EQ(
         error_of([&](Config& c) { c.ring_entries = entries; }),
-        "ring_entries: " + std::to_string(entries) +
+        "ring-entries: " + std::to_string(entries) +
             " is wrong; it is a power of two from 2 to 1024, or 0 (by the number of threads)");
   }
   EXPECT_EQ(error_of([](Config& c) { c.threads = 1025; }),
             "threads: 1025 is wrong; it is at most 1024");
   EXPECT_THAT(error_of([](Config& c) { c.ingest_threads = 2; }),
-              HasSubstr("shard_threads: 0 is wrong; with ingest_threads = 2 it is 1 or more"));
+              HasSubstr("shard-threads: 0 is wrong; with ingest-threads = 2 it is 1 or more"));
   EXPECT_THAT(error_of([](Config& c) { c.shard_threads = 2; }),
-              HasSubstr("ingest_threads: 0 is wrong; with shard_threads = 2 it is 1 or more"));
+              HasSubstr("ingest-threads: 0 is wrong; with shard-threads = 2 it is 1 or more"));
   EXPECT_EQ(error_of([](Config& c) { c.placement = "spraed"; }),
             "placement: \"spraed\" is wrong; did you mean \"spread\"?");
   EXPECT_EQ(error_of([](Config& c) { c.placement = "elsewhere"; }),
@@ -128,7 +128,7 @@ TEST(ConfigCheck, NamesTheKeyTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(error_of([](Config& c) { c.layout = "saam"; }),
             "layout: \"saam\" is wrong; did you mean \"saams\"?");
   EXPECT_THAT(error_of([](Config& c) { c.max_record_bytes = 63; }),
-              HasSubstr("max_record_bytes: 63"));
+              HasSubstr("max-record-bytes: 63"));
   EXPECT_THAT(error_of([](Config& c) { c.max_record_bytes = (64 << 20) + 1; }),
               HasSubstr("it is 64 to 67108864 bytes"));
   EXPECT_THAT(error_of([](Config& c) { c.emit = {0, 0}; }), HasSubstr("emit: "));

@@ -142,7 +142,9 @@ TEST(Inputs, GiveTheSameDigestForTicksAndTheirConversion) {
     FILE* file = fopen(converted.c_str(), "wb");
     ASSERT_NE(file, nullptr);
     replay::Converted counts;
-    const Status status = replay::convert({csv}, {}, fileno(file), counts);
+    auto sources = open_sources({csv});
+    ASSERT_TRUE(sources.ok()) << sources.status().message();
+    const Status status = replay::convert(*std::move(sources), {}, fileno(file), counts);
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_EQ(counts.written, 190u);
     fclose(file);

@@ -31,7 +31,17 @@ std::optional<Time> seconds_of(std::string_view record) {
 std::unique_ptr<PacedSource> paced(const std::string& text, std::shared_ptr<PaceSchedule> schedule,
                                    EventTime event_time = seconds_of, std::size_t piece = 0) {
   return std::make_unique<PacedSource>(std::make_unique<tests::MemorySource>(text, piece),
-                                       std::move(schedule), std::move(event_time));
+                                       std::move(schedule),
+                                       PacedRecords{.event_time = std::move(event_time)});
+}
+// CSV with a header.
+std::unique_ptr<PacedSource> paced_csv(const std::string& text,
+                                       std::shared_ptr<PaceSchedule> schedule,
+                                       std::size_t max_record_bytes, std::size_t piece = 0) {
+  PacedRecords records{.event_time = nullptr, .header = true, .quotes = true};
+  records.max_record_bytes = max_record_bytes;
+  return std::make_unique<PacedSource>(std::make_unique<tests::MemorySource>(text, piece),
+                                       std::move(schedule), std::move(records));
 }
 
 // What is due now; "" = idle, "$" = the end.
@@ -55,6 +65,64 @@ TEST(PacedSource, HandsOutSoManyRecordsASecond) {
   time.now += 250'000'000;
   EXPECT_EQ(take(*source), "c\nd");
   EXPECT_EQ(take(*source), "$");
+}
+
+TEST(PacedSource, CountsRecordsOfCsvAndNeitherHeaderNorLinesInQuotes) {
+  const std::string text = "\n\"a\nb\",c\n1,2\n\"3\n\"\"\n\",4\n5,6";
+  for (const std::size_t piece : {0, 1, 3}) {
+    TestClock time;
+    const auto schedule =
+        std::make_shared<PaceSchedule>(Speed{.records_per_second = 10}, time.clock());
+    const auto source = paced_csv(text, schedule, 100, piece);
+    std::vector<std::string> got;
+    for (std::string bytes; bytes != "$";) {
+      std::string due;
+      for (int tries = 0; tries < 200 && bytes != "$"; ++tries) {  // pieces come with pauses
+        bytes = take(*source);
+        if (bytes != "$") due += bytes;
+      }
+      got.push_back(due);
+      time.now += 100'000'000;
+    }
+    // The header comes with the first record; the last ends with its source.
+    EXPECT_THAT(got, testing::ElementsAre("\n\"a\nb\",c\n1,2\n", "\"3\n\"\"\n\",4\n", "5,6"));
+    EXPECT_EQ(schedule->report().records, 3u);
+  }
+}
+
+// As the engine frames it: the record is its first line, and the next line starts another.
+TEST(PacedSource, TakesAQuoteThatStaysOpenForAStrayOne) {
+  std::string text = "h\n\"1\n";
+  for (int i = 0; i < 30; ++i) text += "2,3\n";
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.records_per_second = 1e6}, time.clock());
+  const auto source = paced_csv(text, schedule, 20);
+  std::string got;
+  for (std::string bytes; bytes != "$"; bytes = take(*source)) {
+    got += bytes;
+    time.now += 1'000'000;
+  }
+  EXPECT_EQ(got, text);
+  EXPECT_EQ(schedule->report().records, 31u);
+}
+
+TEST(PacedSource, PassesOverAByteOrderMark) {
+  TestClock time;
+  const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 1}, time.clock());
+  Config config;
+  config.mapping_toml =
+      "format = \"csv\"\nstream = \"s\"\ndataset_constant = \"D\"\ntime = \"t\"\ntime_unit = "
+      "\"s\"\n";
+  RecordTimes times(config);
+  PacedSource source(std::make_unique<tests::MemorySource>("\xef\xbb\xbft,s\n100,a\n103,a\n"),
+                     schedule, times.of_source("x.csv"));
+  EXPECT_EQ(take(source), "\xef\xbb\xbft,s\n100,a\n");
+  time.now += 2'000'000'000;
+  EXPECT_EQ(take(source), "");
+  time.now += 1'000'000'000;
+  EXPECT_EQ(take(source), "103,a\n");
+  EXPECT_EQ(schedule->report().records, 2u);
 }
 
 TEST(PacedSource, A28NeverAddsDelaysUp) {
@@ -195,7 +263,7 @@ TEST(Speeds, AreMaxAMultipleOrARate) {
 TEST(RecordTimes, AreReadByEveryLayout) {
   Config config;
   RecordTimes detected(config);
-  const EventTime saams = detected.of_source("x.ndjson");
+  const EventTime saams = detected.of_source("x.ndjson").event_time;
   const auto time =
       saams(R"({"streamID":"A","dataSetKey":"D","date":"01/01/1970","time":"00:01:00","price":1})"
             "\n");
@@ -206,7 +274,9 @@ TEST(RecordTimes, AreReadByEveryLayout) {
       "format = \"csv\"\nstream = \"s\"\ndataset_constant = \"D\"\ntime = \"t\"\ntime_unit = "
       "\"s\"\n";
   RecordTimes mapped(config);
-  const EventTime csv = mapped.of_source("x.csv");
+  const PacedRecords records = mapped.of_source("x.csv");
+  EXPECT_TRUE(records.header && records.quotes);
+  const EventTime csv = records.event_time;
   EXPECT_FALSE(csv("s,t\r\n").has_value());
   ASSERT_TRUE(csv("a,90\r\n").has_value());
   EXPECT_EQ(csv("a,90\r\n")->ns, 90 * kNanosPerSecond);

@@ -52,6 +52,18 @@ TEST(Report, GivesRateRejectsAndAnswers) {
   EXPECT_THAT(text, Not(HasSubstr("digest")));
 }
 
+TEST(Report, NamesTheMappingAndSaysWhenNothingWasAsked) {
+  Summary s = summary();
+  s.layout = "mapping";
+  ReportContext context;
+  context.inputs = {"orders.csv"};
+  context.mapping = "orders.toml";
+  EXPECT_THAT(readable_summary(s, context), HasSubstr("orders.csv as mapping orders.toml\n"));
+  EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("nothing was asked")));
+  context.asked = false;
+  EXPECT_THAT(readable_summary(s, context), HasSubstr("note      nothing was asked; --requests"));
+}
+
 TEST(Report, SaysThatAStoppedRunWasStoppedAndWhichBuildsSawNothing) {
   Summary s = summary();
   s.builds_without_tuples = {"D/S/price CountMin"};
@@ -93,6 +105,24 @@ TEST(AnswerTable, ShowsEstimateAndBounds) {
   const std::string text = table.render(0);
   EXPECT_THAT(text, HasSubstr("estimate"));
   EXPECT_THAT(text, HasSubstr("  12  [10, 12] 99 %  1,000\n"));
+}
+
+TEST(AnswerTable, ShowsCountsAsTheyAre) {
+  AnswerTable table;
+  Answer a = answer("1e+07");
+  a.lower = 9'999'999;
+  a.upper = 12'345'678;
+  table.add(a);
+  a.lower = 9007199254740991.0;
+  a.upper = 1e16;
+  table.add(a);
+  a.lower = 0.12345678;
+  a.upper = 12345678.25;
+  table.add(a);
+  const std::string text = table.render(0);
+  EXPECT_THAT(text, HasSubstr("  10000000  [9999999, 12345678] "));
+  EXPECT_THAT(text, HasSubstr("[9007199254740991, 1e+16]"));
+  EXPECT_THAT(text, HasSubstr("[0.1234568, 12345678]"));
 }
 
 TEST(AnswerTable, SaysOnceWhatAllAnswersHaveInCommon) {

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
@@ -167,6 +169,35 @@ inline Finished run_weir(const std::vector<std::string>& arguments, const std::s
   Subprocess process(arguments);
   process.send(input);
   return process.finish();
+}
+
+// A wrong use: one line on standard error that says so, nothing on standard output.
+inline void expect_refusal(const std::vector<std::string>& arguments, int status,
+                           const std::string& says) {
+  const Finished ran = run_weir(arguments);
+  EXPECT_EQ(ran.status, status) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, testing::StartsWith("weir: "));
+  EXPECT_THAT(ran.err, testing::HasSubstr(says));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+}
+
+// What a shell makes of a command line in which "weir" is the built program; standard error is
+// mixed in.
+inline Finished run_shell(const std::string& directory, const std::string& commands) {
+  const std::string path = std::filesystem::path(WEIR_PROGRAM).parent_path();
+  Finished finished;
+  FILE* shell = popen(
+      ("PATH=" + path + ":$PATH; cd " + directory + "; (" + commands + ") 2>&1").c_str(), "r");
+  EXPECT_NE(shell, nullptr);
+  if (shell == nullptr) return finished;
+  std::array<char, 4096> chunk;
+  for (std::size_t n = 0; (n = fread(chunk.data(), 1, chunk.size(), shell)) > 0;) {
+    finished.out.append(chunk.data(), n);
+  }
+  const int status = pclose(shell);
+  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return finished;
 }
 
 // One record of the saams layout.
