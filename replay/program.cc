@@ -22,12 +22,9 @@ constexpr const char* kExamples =
     "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
     "  weir replay --requests requests.json stocks.ndjson\n"
     "  weir validate --requests requests.json\n"
-    "  weir topology
-"
-    "  weir synopses
-"
-    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error,
-"
+    "  weir topology\n"
+    "  weir synopses\n"
+    "`weir help COMMAND` says more about each. Exit status: 0 ok, 1 run error,\n"
     "2 usage, 3 rejected records (--strict), 78 configuration, 130 and 143 signals.";
 
 // The innermost command that the command line named.

@@ -233,6 +233,7 @@ class EngineModel {
         return list(request);
       case engine::Op::kSave:
       case engine::Op::kLoad:
+      case engine::Op::kPlugin:
         return fail(i);
       case engine::Op::kDelete:
       case engine::Op::kQuery:
