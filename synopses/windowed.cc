@@ -160,8 +160,10 @@ void Windowed::update(const Items& items) {
     forget();
     Pane& into = pane(number);
     into.synopsis->update(items.slice(begin, end));
-    clock_ = std::max(clock_, clamped(items.clocks()[end - 1]));
-    into.clock = std::max(into.clock, clock_);
+    // Not clock_: a dataset's streams come one after the other, so it may be ahead of this value.
+    const std::int64_t newest = clamped(items.clocks()[end - 1]);
+    into.clock = std::max(into.clock, newest);
+    clock_ = std::max(clock_, newest);
     begin = end;
   }
   forget();
