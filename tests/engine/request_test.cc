@@ -46,7 +46,7 @@ std::string bad_text(std::string_view text) {
   return requests.status().message();
 }
 
-core::Value number_of(const synopses::Scalar& scalar) {
+core::Value stored_number(const synopses::Scalar& scalar) {
   const auto* value = std::get_if<core::Value>(&scalar.value);
   return value == nullptr ? core::Value{} : *value;
 }
@@ -216,7 +216,8 @@ TEST(Requests, SayWhatIsWrongAndWhatWouldBeRight) {
       {R"({"pram":[1]})", "did you mean \"param\"?"},
       {R"({"op":"list","param":[1]})", "leave one of them out"},
       {named("biuld"),
-       "op is \"build\", \"query\", \"delete\", \"save\", \"load\", \"list\" or \"plugin\", but \"biuld\""},
+       "op is \"build\", \"query\", \"delete\", \"save\", \"load\", \"list\" or \"plugin\", but "
+       "\"biuld\""},
       {named("quary"), "did you mean \"query\"?"},
       {R"({"op":5})", "but 5 was given"},
       {named("build", R"(,"parms":{})"), "unknown key \"parms\"; did you mean \"params\"?"},
@@ -365,7 +366,7 @@ TEST(Requests, SayLineAndColumnOfTextThatIsNotJson) {
 
 TEST(Requests, CanonicaliseNumbersOfQueries) {
   const auto value = [](std::string_view text) {
-    return number_of(good(named("query", ",\"query\":" + std::string(text))).query.args.at(0));
+    return stored_number(good(named("query", ",\"query\":" + std::string(text))).query.args.at(0));
   };
   EXPECT_EQ(value("6"), value("6.0"));
   EXPECT_EQ(value("6"), value("6e0"));
@@ -382,7 +383,7 @@ TEST(Requests, CanonicaliseNumbersOfQueries) {
 
 TEST(Requests, KeepAnItemOf63BitsExact) {
   const Request r = good(paper(R"([8838840643388017390,"price","Queryable","Ad-hoc"])"));
-  EXPECT_EQ(number_of(r.query.args.at(0)),
+  EXPECT_EQ(stored_number(r.query.args.at(0)),
             (core::Value{8838840643388017390u, core::Kind::kUint64}));
   EXPECT_EQ(r.query_json, "8838840643388017390");
 }
