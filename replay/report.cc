@@ -90,10 +90,11 @@ std::string bounds_text(const Answer& answer) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& names, std::size_t most) {
+std::string joined(const std::vector<std::string>& names, std::size_t most,
+                   const char* between = ", ") {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
+    text += (i == 0 ? "" : between) + names[i];
   }
   if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
@@ -176,7 +177,7 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
     row("late",
         plural(s.late, "tuple", "tuples") + " came when each window or interval for them was over");
   }
-  if (!s.refused.empty()) row("refused", "values: " + joined(refused_texts(s), 3));
+  if (!s.refused.empty()) row("refused", "values: " + joined(refused_texts(s), 3, "; "));
   row("streams",
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
@@ -194,8 +195,7 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
     row("fault", without_control(s.faults[i]));
   }
   if (s.faults.size() > kFaults) {
-    row("fault",
-        fmt::format("and of {} more", plural(s.faults.size() - kFaults, "synopsis", "synopses")));
+    row("fault", fmt::format("and {} more", s.faults.size() - kFaults));
   }
   row("threads", fmt::format("{}{}{}", s.threads, s.placement.empty() ? "" : ": ", s.placement));
   if (!s.digest.empty()) row("digest", s.digest);
