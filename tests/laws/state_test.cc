@@ -97,7 +97,7 @@ TEST(StateFiles, SavedLoadedAndContinuedEqualsNeverSaved) {
     if (whole_stream || in_parts) {
       EXPECT_EQ(continued, expected);
     } else {
-      EXPECT_EQ(synopses::load(continued).value()->n(), synopses::load(expected).value()->n());
+      EXPECT_EQ((*synopses::load(continued))->n(), (*synopses::load(expected))->n());
     }
   }
 }
