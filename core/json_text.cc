@@ -1,5 +1,10 @@
 #include "core/json_text.h"
 
+#include <charconv>
+#include <cmath>
+
+#include "core/utf8.h"
+
 namespace weir::core {
 namespace {
 
@@ -40,27 +45,6 @@ void append_escaped(std::string& into, unsigned char c) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view text, std::size_t& wrong) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  wrong = 1;
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // The second byte's range keeps out overlong forms, surrogates and what is beyond U+10FFFF.
-  unsigned char low = 0x80, high = 0xbf;
-  if (lead == 0xe0) low = 0xa0;
-  if (lead == 0xed) high = 0x9f;
-  if (lead == 0xf0) low = 0x90;
-  if (lead == 0xf4) high = 0x8f;
-  for (; wrong < length; ++wrong) {
-    if (wrong >= text.size() || byte(wrong) < low || byte(wrong) > high) return 0;
-    low = 0x80;
-    high = 0xbf;
-  }
-  return length;
-}
-
 void append_json_text(std::string& into, std::string_view text) {
   into += '"';
   std::size_t plain = 0;  // start of a run that is copied as it is
@@ -89,6 +73,24 @@ void append_json_text(std::string& into, std::string_view text) {
   }
   into.append(text, plain);
   into += '"';
+}
+
+std::string json_text(std::string_view text) {
+  std::string quoted;
+  quoted.reserve(text.size() + 2);
+  append_json_text(quoted, text);
+  return quoted;
+}
+
+std::string json_number(double value) {
+  if (!std::isfinite(value)) return "null";
+  char text[32];
+  // Above the 64-bit integers plain digits would be an integer that no JSON parser of ours reads.
+  const bool beyond_integers = std::fabs(value) >= 0x1p63;
+  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
+                                                   std::chars_format::scientific)
+                                   : std::to_chars(text, text + sizeof text, value);
+  return {text, end.ptr};
 }
 
 }  // namespace weir::core

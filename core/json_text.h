@@ -1,20 +1,20 @@
-// JSON text: bytes of any origin as a quoted JSON string, for layers below the engine.
+// JSON text: how texts and numbers stand in every line of JSON that weir writes.
 //
-// What is written is valid JSON in valid UTF-8 on one line, whatever bytes are given. Thread
-// safety: thread-safe (pure).
+// Invariants
+//  1. What is written is valid JSON in valid UTF-8 on one line, whatever bytes are given.
+//  2. A number is the shortest text that reads back as the same double.
+// Thread safety: thread-safe (pure).
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace weir::core {
 
 // A quoted JSON string. Bytes that are not UTF-8 become U+FFFD, one for each maximal wrong part.
+std::string json_text(std::string_view text);
 void append_json_text(std::string& into, std::string_view text);
-
-// Length of the first character (RFC 3629: no surrogates, shortest form); 0 if it is wrong. `wrong`
-// is then the length of the wrong part. REQUIRES: text is not empty.
-std::size_t utf8_length(std::string_view text, std::size_t& wrong);
+// NaN and infinities are null.
+std::string json_number(double value);
 
 }  // namespace weir::core

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "core/utf8.h"
 #include "engine/json_text.h"
 
 namespace weir {
@@ -80,11 +81,11 @@ std::string Reject::to_json() const {
   object.count("length", length);
   // A sample that was cut within a character is still text.
   std::string_view shown = raw;
-  const std::size_t prefix = engine::utf8_prefix(shown);
-  if (raw.size() < length && engine::is_cut_utf8(shown.substr(prefix))) {
+  const std::size_t prefix = core::utf8_prefix(shown);
+  if (raw.size() < length && core::is_cut_utf8(shown.substr(prefix))) {
     shown = shown.substr(0, prefix);
   }
-  if (engine::is_utf8(shown)) {
+  if (core::is_utf8(shown)) {
     object.text("raw", shown);
   } else {
     object.text("raw_base64", engine::base64(raw));

@@ -1,134 +1,17 @@
 #include "engine/json_text.h"
 
 #include <charconv>
-#include <cmath>
 #include <cstdio>
-
-#include "synopses/synopsis.h"
 
 namespace weir::engine {
 namespace {
-
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 void append_number(std::string& into, std::uint64_t value) {
   char text[32];
   into.append(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
-bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
-
-void append_escaped(std::string& into, unsigned char c) {
-  switch (c) {
-    case '"':
-      into += "\\\"";
-      return;
-    case '\\':
-      into += "\\\\";
-      return;
-    case '\n':
-      into += "\\n";
-      return;
-    case '\r':
-      into += "\\r";
-      return;
-    case '\t':
-      into += "\\t";
-      return;
-    case '\b':
-      into += "\\b";
-      return;
-    case '\f':
-      into += "\\f";
-      return;
-    default:
-      constexpr char kHex[] = "0123456789abcdef";
-      into += "\\u00";
-      into += kHex[c >> 4];
-      into += kHex[c & 15];
-  }
-}
-
 }  // namespace
-
-std::size_t utf8_length(std::string_view text, std::size_t& wrong) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  wrong = 1;
-  if (lead < 0x80) return 1;
-  if (lead < 0xc2 || lead > 0xf4) return 0;
-  const std::size_t length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // The second byte's range keeps out overlong forms, surrogates and what is beyond U+10FFFF.
-  unsigned char low = 0x80, high = 0xbf;
-  if (lead == 0xe0) low = 0xa0;
-  if (lead == 0xed) high = 0x9f;
-  if (lead == 0xf0) low = 0x90;
-  if (lead == 0xf4) high = 0x8f;
-  for (; wrong < length; ++wrong) {
-    if (wrong >= text.size() || byte(wrong) < low || byte(wrong) > high) return 0;
-    low = 0x80;
-    high = 0xbf;
-  }
-  return length;
-}
-
-std::size_t utf8_prefix(std::string_view text) {
-  std::size_t at = 0, wrong = 0;
-  while (at < text.size()) {
-    const std::size_t length = utf8_length(text.substr(at), wrong);
-    if (length == 0) break;
-    at += length;
-  }
-  return at;
-}
-
-bool is_cut_utf8(std::string_view text) {
-  if (text.empty()) return false;
-  std::size_t wrong = 0;
-  const auto lead = static_cast<unsigned char>(text[0]);
-  return lead >= 0xc2 && lead <= 0xf4 && utf8_length(text, wrong) == 0 && wrong == text.size();
-}
-
-void append_json_text(std::string& into, std::string_view text) {
-  into += '"';
-  std::size_t plain = 0;  // start of a run that is copied as it is
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    if (is_plain(c)) {
-      ++at;
-      continue;
-    }
-    std::size_t wrong = 1;
-    if (c >= 0x80) {
-      if (const std::size_t length = utf8_length(text.substr(at), wrong); length > 0) {
-        at += length;
-        continue;
-      }
-    }
-    into.append(text, plain, at - plain);
-    if (c >= 0x80) {
-      into += kReplacement;
-    } else {
-      append_escaped(into, c);
-    }
-    at += wrong;
-    plain = at;
-  }
-  into.append(text, plain);
-  into += '"';
-}
-
-std::string json_text(std::string_view text) {
-  std::string quoted;
-  quoted.reserve(text.size() + 2);
-  append_json_text(quoted, text);
-  return quoted;
-}
-
-std::string json_number(double value) {
-  return std::isfinite(value) ? synopses::json_number(value) : "null";
-}
 
 std::string base64(std::string_view bytes) {
   constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/json_scan.h"
+#include "core/utf8.h"
 #include "engine/json_text.h"
 #include "engine/request_reader.h"
 
@@ -89,7 +90,7 @@ Result<std::vector<Request>> parse_requests(std::string_view text) {
 
 Result<std::vector<Request>> parse_requests(std::string_view text, Kinds& kinds) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (const std::size_t prefix = utf8_prefix(text); prefix < text.size()) {
+  if (const std::size_t prefix = core::utf8_prefix(text); prefix < text.size()) {
     return not_json(text, prefix, "a byte that is not UTF-8");
   }
   JsonScan scan(text);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "engine/json_scan.h"
+#include "core/utf8.h"
 #include "engine/json_text.h"
 #include "synopses/registry.h"
 
@@ -17,7 +18,7 @@ using simdjson::dom::element_type;
 std::string shortened(std::string text, std::size_t limit) {
   if (text.size() <= limit) return text;
   text.resize(limit);
-  text.resize(utf8_prefix(text));
+  text.resize(core::utf8_prefix(text));
   return text + "...";
 }
 

@@ -9,11 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "core/json_text.h"
+
 namespace weir::harness {
 
 class JsonLine {
  public:
-  JsonLine& add(std::string_view key, std::string_view text) { return raw(key, quoted(text)); }
+  JsonLine& add(std::string_view key, std::string_view text) { return raw(key, core::json_text(text)); }
   JsonLine& add(std::string_view key, const char* text) { return add(key, std::string_view(text)); }
   JsonLine& add(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
   JsonLine& add(std::string_view key, double value) {
@@ -26,27 +28,12 @@ class JsonLine {
   // `json` is JSON text already.
   JsonLine& raw(std::string_view key, std::string_view json) {
     text_ += text_.empty() ? "{" : ",";
-    text_ += quoted(key);
+    core::append_json_text(text_, key);
     text_ += ':';
     text_ += json;
     return *this;
   }
   std::string str() const { return text_.empty() ? "{}" : text_ + "}"; }
-
-  static std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-      if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-      } else {
-        out += c;
-      }
-    }
-    return out + '"';
-  }
 
  private:
   std::string text_;

@@ -6,6 +6,7 @@
 
 #include "engine/collector.h"
 #include "engine/json_scan.h"
+#include "core/utf8.h"
 #include "engine/json_text.h"
 #include "engine/request.h"
 #include "replay/command.h"
@@ -50,7 +51,7 @@ Result<Asked> read_query(const std::string& given) {
   engine::JsonScan scan(given);
   std::string_view raw;
   std::string json;
-  if (!engine::is_utf8(given)) return refuse("is not UTF-8");
+  if (!core::is_utf8(given)) return refuse("is not UTF-8");
   if (scan.more() && scan.value(raw) && !scan.more()) {
     json = raw;
   } else if (!given.empty() && std::string_view("[{\"").find(given[0]) != std::string_view::npos) {

@@ -277,7 +277,8 @@ Result<Estimate> CountMin::estimate(const Query& query) const {
   const std::uint64_t counted = count(*hash);
   answer.json = std::to_string(counted);
   answer.upper = static_cast<double>(counted);
-  answer.lower = std::max(0.0, *answer.upper - epsilon_ * static_cast<double>(n_));
+  // Counts are whole: rounding inwards loses none that the interval holds.
+  answer.lower = std::max(0.0, std::ceil(*answer.upper - epsilon_ * static_cast<double>(n_)));
   answer.confidence = confidence();
   return answer;
 }

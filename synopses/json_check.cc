@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "core/utf8.h"
+
 namespace weir::synopses {
 namespace {
 
@@ -85,7 +87,8 @@ class Checker {
         if (!escape()) return false;
         continue;
       }
-      const std::size_t length = utf8_length(text_.substr(at_));
+      std::size_t wrong = 0;
+      const std::size_t length = core::utf8_length(text_.substr(at_), wrong);
       if (length == 0) return fail("no UTF-8");
       at_ += length;
     }
@@ -169,27 +172,5 @@ class Checker {
 }  // namespace
 
 std::string json_fault(std::string_view text) { return Checker(text).run(); }
-
-std::size_t utf8_length(std::string_view text) {
-  if (text.empty()) return 0;
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned first = byte(0);
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return byte(i) >= low && byte(i) <= high;
-  };
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool second = follows(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
-    return second && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool second = follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
-    return second && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 }  // namespace weir::synopses

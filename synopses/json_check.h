@@ -6,7 +6,6 @@
 // Thread safety: thread-safe (pure).
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,9 +15,5 @@ inline constexpr int kMaxJsonDepth = 32;
 
 // What is wrong and at which byte, in words; empty if nothing is.
 std::string json_fault(std::string_view text);
-
-// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none (no surrogates, no
-// over-long forms, nothing above U+10FFFF).
-std::size_t utf8_length(std::string_view text);
 
 }  // namespace weir::synopses

@@ -26,7 +26,4 @@ Result<std::string> partner_of(const Query& query, const char* kind);
 Estimate pairs_answer(const FoundPairs& found, const std::vector<std::string_view>& names,
                       std::size_t streams);
 
-// A JSON string of any bytes: what is not UTF-8 becomes U+FFFD.
-std::string quoted(std::string_view text);
-
 }  // namespace weir::synopses

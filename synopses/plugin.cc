@@ -13,7 +13,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "synopses/json_check.h"
+#include "core/utf8.h"
 #include "synopses/plugin_synopsis.h"
 
 namespace weir::synopses {
@@ -96,7 +96,8 @@ std::string shown(const char* text, std::size_t limit) {
       text == nullptr ? std::string_view() : std::string_view(text, ::strnlen(text, limit));
   std::string line;
   for (std::size_t i = 0; i < given.size();) {
-    const std::size_t length = utf8_length(given.substr(i));
+    std::size_t wrong = 0;
+    const std::size_t length = core::utf8_length(given.substr(i), wrong);
     if (length == 0 || static_cast<unsigned char>(given[i]) < 0x20 || given[i] == 0x7f) {
       line += '?';
       ++i;

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
-
 #include "synopses/registry.h"
 
 namespace weir::synopses {
@@ -15,16 +12,6 @@ std::uint64_t Scalar::hash() const {
   }
   if (const auto* text = std::get_if<std::string>(&value)) return hash_text(*text);
   return 0;
-}
-
-std::string json_number(double value) {
-  char text[32];
-  // Above the 64-bit integers plain digits would be an integer that no JSON parser of ours reads.
-  const bool beyond_integers = std::fabs(value) >= 0x1p63;
-  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
-                                                   std::chars_format::scientific)
-                                   : std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
 }
 
 std::string describe(const Scalar& scalar) {

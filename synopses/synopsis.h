@@ -20,6 +20,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/json_text.h"
 #include "synopses/items.h"
 #include "weir/status.h"
 #include "weir/types.h"
@@ -116,7 +117,6 @@ Result<std::uint64_t> item_of(const Query& query, const char* kind);
 std::string describe(const Scalar& scalar);
 std::string describe(const Query& query);
 
-// JSON number with the shortest text that reads back as the same double. REQUIRES: finite.
-std::string json_number(double value);
+using core::json_number;
 
 }  // namespace weir::synopses

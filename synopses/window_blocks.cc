@@ -1,6 +1,7 @@
 #include "synopses/window_blocks.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace weir::synopses {
 namespace {
@@ -71,6 +72,10 @@ void WindowBlocks<Key>::keep_whole(const Key* keys, std::size_t n) {
 
 template <class Key>
 void WindowBlocks<Key>::close_leaf() {
+  if (extremes_) {
+    extremes_->smallest.take(leaf_.span(), n_ - plan_->leaf, window_begin());
+    extremes_->largest.take(leaf_.span(), n_ - plan_->leaf, window_begin());
+  }
   sort_keys(leaf_.data(), leaf_.size());
   core::Array<Key> piece, merged;
   piece.reserve(leaf_.size() + 1);
@@ -186,8 +191,27 @@ Quantile<Key> WindowBlocks<Key>::at_whole(std::uint64_t rank) const {
 }
 
 template <class Key>
+std::pair<Key, Key> WindowBlocks<Key>::ends() const {
+  const std::uint64_t begin = window_begin();
+  if (closed() == 0) {
+    const auto [low, high] = std::minmax_element(leaf_.begin(), leaf_.end());
+    return {*low, *high};
+  }
+  std::pair<Key, Key> ends{extremes_->smallest.first(begin), extremes_->largest.first(begin)};
+  for (const Key& key : leaf_) {
+    ends.first = std::min(ends.first, key);
+    ends.second = std::max(ends.second, key);
+  }
+  return ends;
+}
+
+template <class Key>
 Quantile<Key> WindowBlocks<Key>::at(std::uint64_t rank) const {
   if (plan_->whole) return at_whole(rank);
+  if (extremes_ && (rank == 1 || rank == std::min(n_, plan_->window))) {
+    const Key end = rank == 1 ? ends().first : ends().second;
+    return {end, end, end};
+  }
   const std::uint64_t edge = plan_->levels[0].size;
   const std::uint64_t begin = window_begin();
   const std::uint64_t covered_from = (begin + edge - 1) / edge * edge;
@@ -199,7 +223,9 @@ Quantile<Key> WindowBlocks<Key>::at(std::uint64_t rank) const {
     return a.key != b.key ? a.key < b.key : a.weight < b.weight;
   });
   Quantile<Key> found{values[0].key, values[0].key, values.back().key};
-  if (uncovered != 0) {
+  if (extremes_) {
+    std::tie(found.lower, found.upper) = ends();
+  } else if (uncovered != 0) {
     const std::span<const Key> oldest = block(0, covered_from / edge - 1);
     found.lower = std::min(found.lower, oldest.front());
     found.upper = std::max(found.upper, oldest.back());
@@ -238,7 +264,9 @@ std::size_t WindowBlocks<Key>::memory_bytes() const {
     const WindowPlan::Level& shape = plan_->levels[level];
     keys += std::min(blocks_closed(level), shape.most) * shape.stride();
   }
-  return static_cast<std::size_t>(keys) * sizeof(Key) +
+  const std::size_t extremes =
+      extremes_ ? extremes_->smallest.memory_bytes() + extremes_->largest.memory_bytes() : 0;
+  return static_cast<std::size_t>(keys) * sizeof(Key) + extremes +
          (pieces_.size() + blocks_.size()) * sizeof(core::Array<Key>);
 }
 
@@ -262,6 +290,9 @@ void WindowBlocks<Key>::serialize(core::Writer& out) const {
       put_keys(out, block(level, k).data(), plan_->levels[level].stride());
     }
   }
+  if (!extremes_) return;
+  extremes_->smallest.serialize(out);
+  extremes_->largest.serialize(out);
 }
 
 template <class Key>
@@ -309,7 +340,28 @@ const char* WindowBlocks<Key>::deserialize(core::Reader& in, std::uint64_t most)
       std::copy(kept.begin(), kept.end(), blocks_[level].begin() + slot);
     }
   }
+  if (extremes_) {
+    if (const char* wrong = read_extremes(in)) return wrong;
+  }
   return in.rest().empty() ? nullptr : "it is too long";
+}
+
+template <class Key>
+const char* WindowBlocks<Key>::read_extremes(core::Reader& in) {
+  const std::uint64_t end = closed() * plan_->leaf;
+  const std::uint64_t oldest = end < plan_->window ? 0 : end - plan_->window;
+  const char* wrong = extremes_->smallest.deserialize(in, oldest, end);
+  if (wrong == nullptr) wrong = extremes_->largest.deserialize(in, oldest, end);
+  if (wrong != nullptr) return wrong;
+  const std::uint64_t size = plan_->levels[0].size;
+  for (std::uint64_t k = first_kept(0); k < blocks_closed(0); ++k) {
+    if (k * size < oldest) continue;  // partly forgotten
+    if (!extremes_->smallest.agrees(block(0, k).front(), k * size, (k + 1) * size) ||
+        !extremes_->largest.agrees(block(0, k).back(), k * size, (k + 1) * size)) {
+      return "extremes that are not those of its blocks";
+    }
+  }
+  return nullptr;
 }
 
 template class WindowBlocks<NarrowKey>;

@@ -61,6 +61,7 @@ Result<WindowPlan> WindowPlan::make(double epsilon, double window) {
   const std::uint64_t oldest = whole.allowed / 2 + 1;
   WindowPlan plan = whole;
   plan.whole = false;
+  plan.extremes = plan.window <= WindowPlan::kMaxExactExtremes;
   while ((oldest >> plan.first) > kMaxLeaf) ++plan.first;
   plan.leaf = oldest >> plan.first;
   int highest = plan.first;

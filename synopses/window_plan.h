@@ -18,6 +18,7 @@
 //   (B - 1) + Σ errors of those blocks and pieces ≤ T,                                         (1)
 // and of all plans like that (exact_levels, last) the smallest is taken. If none is smaller than
 // the N values themselves, these are kept (`whole`).
+// The limit of 1 GiB: at most N = 2^24 keys of 16 bytes and as many records of 24, or 2^26 keys.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,10 @@
 namespace weir::synopses {
 
 struct WindowPlan {
+  // Up to this window the smallest and largest are exact: in the worst case they take a record of
+  // 16 or 24 bytes for each of the N values.
+  static constexpr std::uint64_t kMaxExactExtremes = std::uint64_t{1} << 24;
+
   // Blocks of one level: the piece's smallest value, then `kept` of its values.
   struct Level {
     std::uint64_t size;   // values of the stream that a block covers
@@ -44,6 +49,7 @@ struct WindowPlan {
   std::uint64_t window = 0;   // N
   std::uint64_t allowed = 0;  // ⌊εN⌋
   bool whole = false;         // the last N values themselves are kept; nothing below is used
+  bool extremes = false;      // of the window are kept exactly (window_extremes.h)
   std::uint64_t leaf = 1;
   int exact_levels = 0;
   int first = 0;

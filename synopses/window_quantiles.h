@@ -5,10 +5,12 @@
 // [lower, upper], always; where both are equal the answer is exact. If keeping the N values takes
 // less memory than sketching them, as whenever N < 1/ε, they are kept and every answer is exact.
 //
-// What an answer covers: it is read from the last w - u values, those from the first multiple of B
-// on, u ≤ B - 1 ≤ ⌊εN⌋/2 (B is the smallest block, window_plan.h); u = 0 while n ≤ N. φ = 0 and 1
-// give the exact smallest and largest of these; `lower` and `upper` then say how far the u oldest,
-// partly expired ones may go beyond.
+// φ = 0 and 1 give the exact smallest and largest of the w values if N ≤ 2^24. Beyond, they give
+// those of all but the u oldest values (below), and `lower` and `upper` say how far these, partly
+// expired, may go beyond.
+//
+// What any other answer covers: it is read from the last w - u values, those from the first
+// multiple of B on, u ≤ B - 1 ≤ ⌊εN⌋/2 (B is the smallest block, window_plan.h); u = 0 while n ≤ N.
 //
 // Proof of the bound. The covered values are a disjoint union of blocks, open pieces and the open
 // leaf, each a sorted list whose kept values stand for weights. A block's estimate est_b(x), the
@@ -27,6 +29,10 @@
 //  2. Numbers are ordered and answered exactly, integers of 64 bits included (ordered_keys.h).
 // It does not merge: the order of arrival decides what is in the window.
 // Thread safety: shard-local.
+//
+// Memory: the blocks, as window_plan.h sizes them by ε, and what exact extremes take: two times ln
+// N records for values in random order, but N + 1 of 16 bytes for a stream that rises or falls for
+// a whole window, since each of its values will be an extreme (window_extremes.h).
 //
 // Cost: a value is sorted in a leaf (101 values at ε = 0.01, N = 20 000), then takes part in one
 // merge of two sorted runs at each level up to `exact_levels`, and in half as many steps at each

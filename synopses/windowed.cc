@@ -160,8 +160,10 @@ void Windowed::update(const Items& items) {
     forget();
     Pane& into = pane(number);
     into.synopsis->update(items.slice(begin, end));
-    clock_ = std::max(clock_, clamped(items.clocks()[end - 1]));
-    into.clock = std::max(into.clock, clock_);
+    // Not clock_: a dataset's streams come one after the other, so it may be ahead of this value.
+    const std::int64_t newest = clamped(items.clocks()[end - 1]);
+    into.clock = std::max(into.clock, newest);
+    clock_ = std::max(clock_, newest);
     begin = end;
   }
   forget();
@@ -202,14 +204,20 @@ std::int64_t Windowed::window_end(std::int64_t now, bool ended) const {
   return ended ? newest + spec_.slide : newest;
 }
 
+std::int64_t Windowed::last_window_end(std::int64_t time) const {
+  return last_end(spec_, clamped(time));
+}
+
 std::vector<std::int64_t> Windowed::changed(std::int64_t since, std::int64_t now) const {
   std::vector<std::int64_t> ends;
   for (const auto& [number, pane] : panes_) {
     const std::int64_t start = number * length_;
-    for (std::int64_t end = first_end(spec_, start); end <= std::min(last_end(spec_, start), now);
-         end += spec_.slide) {
-      if (since == kNoTime.ns || end > since || pane.clock >= since) ends.push_back(end);
-    }
+    const std::int64_t last = std::min(last_end(spec_, start), clamped(now));
+    std::int64_t end = first_end(spec_, start);
+    // A pane without news is news only to windows that ended since.
+    const bool news = since == kNoTime.ns || pane.clock >= since;
+    if (!news && end <= since) end += ((since - end) / spec_.slide + 1) * spec_.slide;
+    for (; end <= last; end += spec_.slide) ends.push_back(end);
   }
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());

@@ -11,6 +11,7 @@
 #include <limits>
 #include <random>
 
+#include "core/utf8.h"
 #include "engine/json_text.h"
 
 namespace weir {
@@ -157,7 +158,7 @@ TEST(JsonText, ReadsBackAsItWas) {
     std::string_view back;
     ASSERT_EQ(parser.parse(json).get(back), simdjson::SUCCESS) << json;
     const bool valid = simdjson::validate_utf8(bytes);
-    ASSERT_EQ(engine::is_utf8(bytes), valid);
+    ASSERT_EQ(core::is_utf8(bytes), valid);
     if (valid) {
       ASSERT_EQ(back, bytes);
     }

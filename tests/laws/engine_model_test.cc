@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <filesystem>
 
 #include "tests/support/engine_model.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/random_scenario.h"
+#include "tests/support/temporary_folder.h"
 #include "weir/engine.h"
 
 namespace weir::tests {
@@ -64,6 +65,16 @@ void push_bytes(Engine& engine, RandomScenario& scenario) {
   }
 }
 
+std::string refusals(const Summary& summary) {
+  std::string text;
+  for (const auto& [build, refused] : summary.refused) {
+    text += build + " late " + std::to_string(refused.late) + " without time " +
+            std::to_string(refused.without_time) + " without weight " +
+            std::to_string(refused.without_weight) + "\n";
+  }
+  return text;
+}
+
 void compare(std::uint64_t seed, std::size_t most_records) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   const Way way = std::array{Way::kSource, Way::kSource, Way::kBytes, Way::kTuples}[seed % 4];
@@ -74,7 +85,10 @@ void compare(std::uint64_t seed, std::size_t most_records) {
   EngineModel model(scenario.emit());
   model.run(scenario.records(), scenario.requests());
 
-  auto engine = Engine::create(random_config(scenario));
+  Config config = random_config(scenario);
+  TemporaryFolder states;
+  config.state_directory = states.path();
+  auto engine = Engine::create(config);
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   std::vector<std::string> answers, rejects;
   engine->on_answer(
@@ -108,7 +122,9 @@ void compare(std::uint64_t seed, std::size_t most_records) {
   EXPECT_EQ(summary.tuples, model.summary.tuples);
   EXPECT_EQ(summary.rejected, model.summary.rejected);
   EXPECT_EQ(summary.applied, model.summary.applied);
+  EXPECT_EQ(summary.late, model.summary.late);
   EXPECT_EQ(summary.unrouted, model.summary.unrouted);
+  EXPECT_EQ(refusals(summary), refusals(model.summary));
   EXPECT_EQ(summary.streams, model.summary.streams);
   EXPECT_EQ(summary.datasets, model.summary.datasets);
   EXPECT_EQ(summary.epoch, model.summary.epoch);

@@ -1,51 +1,36 @@
 // EngineModel: what SEMANTICS says of one run, worked out record by record, slowly and plainly. No
-// blocks, no threads, no parts: every standing synopsis is given every value alone.
+// blocks and no threads; every synopsis, or part of one, is given every value alone.
 //
 // It reads requests with the engine's own reader, since their forms have tests of their own, and is
 // given tuples that are decoded already. Thread safety: thread-compatible.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "core/array.h"
-#include "engine/collector.h"
-#include "engine/digest.h"
 #include "engine/json_text.h"
 #include "engine/plan.h"
 #include "engine/request.h"
-#include "synopses/registry.h"
+#include "synopses/state_file.h"
+#include "synopses/windowed.h"
+#include "tests/support/model_synopses.h"
 #include "weir/answer.h"
 #include "weir/config.h"
 
 namespace weir::tests {
 
-using ModelValue = std::variant<double, std::int64_t, std::uint64_t, std::string>;
-
-struct ModelTuple {
-  std::string dataset, stream;
-  Time time;
-  std::map<std::string, ModelValue> fields;
-};
-
-// One line of the input. Neither tuple nor reason: a blank line, which is no record.
-struct ModelRecord {
-  std::optional<ModelTuple> tuple;
-  std::string reason;  // why it is rejected
-  std::string text;    // its line, without the newline
-  bool blank() const { return !tuple.has_value() && reason.empty(); }
-};
-
-class EngineModel {
+class EngineModel : private ModelSynopses {
  public:
+  using ModelSynopses::summary;
+
   explicit EngineModel(Period emit) : emit_(emit) {}
 
   // The whole run. `requests` is what would be given to Engine::request() before start().
@@ -53,6 +38,13 @@ class EngineModel {
     auto parsed = engine::parse_requests(requests);
     if (parsed.ok()) place(*std::move(parsed));
     done_.assign(requests_.size(), false);
+    for (const Request& request : requests_) {
+      if (!request.error.empty()) continue;
+      if (request.op != engine::Op::kBuild && request.op != engine::Op::kLoad) continue;
+      for (const std::string& field : {request.field, request.weight}) {
+        if (!field.empty()) read_fields_.insert(field);
+      }
+    }
     start();
     std::uint64_t line = 0, offset = 0;
     for (const ModelRecord& record : records) {
@@ -72,7 +64,6 @@ class EngineModel {
   std::vector<std::string> answers;
   // What a reject says first: source, line, byte offset, record and reason.
   std::vector<std::string> rejects;
-  Summary summary;
 
   // An observed answer as `answers` holds it.
   static std::string comparable(const std::string& json) {
@@ -84,11 +75,10 @@ class EngineModel {
   }
 
  private:
-  using Request = engine::Request;
   using Kind = engine::Position::Kind;
-  struct Standing {
-    Request build;
-    std::unique_ptr<synopses::Synopsis> synopsis;
+  struct Continuous {
+    std::size_t query;
+    std::string identity;
   };
 
   // A continuous query without a position goes right behind the first build of its synopsis in the
@@ -100,10 +90,18 @@ class EngineModel {
     std::vector<std::optional<std::size_t>> behind(given.size());
     for (std::size_t i = 0; i < given.size(); ++i) {
       if (!follows(given[i])) continue;
-      const auto build = std::find_if(given.begin(), given.end(), [&](const Request& r) {
-        return r.op == engine::Op::kBuild && r.error.empty() &&
-               engine::identity_of(r) == engine::identity_of(given[i]);
-      });
+      const auto stands = [&](const Request& as) {
+        return std::find_if(given.begin(), given.end(), [&](const Request& r) {
+          const bool makes = r.op == engine::Op::kBuild || r.op == engine::Op::kLoad;
+          return makes && r.error.empty() && engine::identity_of(r) == engine::identity_of(as);
+        });
+      };
+      auto build = stands(given[i]);
+      if (build == given.end() && given[i].type != nullptr && given[i].type->by_stream) {
+        Request of_all = given[i];
+        of_all.stream.clear();
+        build = stands(of_all);
+      }
       if (build == given.end() || !build->at.has_value()) continue;
       behind[i] = static_cast<std::size_t>(build - given.begin());
       given[i].at = build->at;
@@ -137,11 +135,13 @@ class EngineModel {
     open();
     const bool by_records = emit_.records > 0 && seq_ > 0 && seq_ % emit_.records == 0;
     const bool by_time = emit_.ns > 0 && was.known() && period_of(now) > period_of(was);
-    if (by_records || by_time) emit();
+    if (by_records) emit(time_.ns);
+    if (by_time) emit(period_of(now) * emit_.ns);
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const engine::Position at = requests_[i].position();
       const bool here = (at.kind == Kind::kRecord && raw(at.record) == seq_) ||
                         (at.kind == Kind::kTime && now >= at.time);
+      now_ = at.kind == Kind::kTime ? at.time.ns : time_.ns;
       if (here && !done_[i]) meet(i);
     }
     close();
@@ -150,7 +150,13 @@ class EngineModel {
 
   void end() {
     open();
-    if (emit_.records > 0 && seq_ > 0 && seq_ % emit_.records == 0) emit();
+    ended_ = true;
+    now_ = time_.ns;
+    if (emit_.records > 0 && seq_ > 0 && seq_ % emit_.records == 0) {
+      emit(time_.ns);
+    } else {
+      say_open_windows();
+    }
     for (const bool reached : {true, false}) {
       for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (done_[i]) continue;
@@ -173,6 +179,7 @@ class EngineModel {
   // A cut: its answers carry the epoch after it.
   void open() {
     said_.clear();
+    saved_here_.clear();
     changed_ = false;
   }
   void close() {
@@ -194,7 +201,7 @@ class EngineModel {
     answer.stream = request.stream;
     answer.field = request.field;
     answer.synopsis_id = request.synopsis_id;
-    if (const auto* type = synopses::find_type(request.synopsis_id)) answer.synopsis = type->name;
+    if (request.type != nullptr) answer.synopsis = request.type->name;
     answer.query = request.query_json;
     said_.push_back(answer);
     return said_.back();
@@ -203,22 +210,142 @@ class EngineModel {
     done_[i] = true;
     say(requests_[i], Answer::Kind::kError);
   }
-  void answer(const Standing& standing, const Request& query, Answer::Kind kind) {
-    Answer& said = say(query, kind);
-    auto estimate = *standing.synopsis->estimate(query.query);
-    said.n = standing.synopsis->n();
-    said.memory_bytes = standing.synopsis->memory_bytes();
+  void fill(Answer& said, const Synopsis& synopsis, const synopses::Estimate& estimate) {
+    said.n = estimate.n.value_or(synopsis.n());
+    said.memory_bytes = synopsis.memory_bytes();
     said.estimate = estimate.json;
     said.lower = estimate.lower;
     said.upper = estimate.upper;
     said.confidence = estimate.confidence;
     said.exact = estimate.exact;
     said.reason = estimate.reason;
+    said.window_start = Time{estimate.window_start};
+    said.window_end = Time{estimate.window_end};
   }
-  void emit() {
-    for (const std::size_t i : continuous_) {
-      const Request& query = requests_[i];
-      answer(standing_.at(engine::identity_of(query)), query, Answer::Kind::kContinuous);
+
+  synopses::Query at_now(const Request& request, std::int64_t now) const {
+    synopses::Query query = request.query;
+    query.now = now;
+    query.ended = ended_;
+    return query;
+  }
+
+  // Says what `request` asks of the build `identity`; false if that is refused.
+  bool ask(const Request& request, const std::string& identity, Answer::Kind kind, std::int64_t now,
+           bool say_it = true) {
+    const Standing& standing = standing_.at(identity);
+    const synopses::Query query = at_now(request, now);
+    if (is_search(request)) return search(request, standing, query, kind, say_it);
+    if (request.stream.empty() && standing.scheme == Scheme::kByStream) return false;
+    if (is_pair(request)) return compare(request, standing, query, kind, say_it);
+    if (!standing.empty->estimate(request.query).ok()) return false;
+    if (!say_it) return true;
+    const auto synopsis = standing.of(request.stream);
+    for (const synopses::Query& one : queries(query, kind, {synopsis.get()})) {
+      fill(say(request, kind), *synopsis, *synopsis->estimate(one));
+    }
+    return true;
+  }
+
+  // One; for a continuous query over windows, one for each window that ended or was corrected since
+  // the last emission, or that the end of the input closes.
+  std::vector<synopses::Query> queries(const synopses::Query& query, Answer::Kind kind,
+                                       std::vector<const Synopsis*> all) const {
+    std::set<std::int64_t> ends;
+    for (const Synopsis* synopsis : all) {
+      const auto* windowed = dynamic_cast<const synopses::Windowed*>(synopsis);
+      if (windowed == nullptr || kind != Answer::Kind::kContinuous) return {query};
+      if (query.now == kNoTime.ns) continue;
+      const std::int64_t newest =
+          ended_ ? windowed->last_window_end(query.now) : windowed->window_end(query.now, false);
+      for (const std::int64_t end : windowed->changed(since_, newest)) ends.insert(end);
+    }
+    std::vector<synopses::Query> list;
+    for (const std::int64_t end : ends) {
+      list.push_back(query);
+      list.back().now = end;
+      list.back().ended = false;
+    }
+    return list;
+  }
+
+  bool compare(const Request& request, const Standing& standing, const synopses::Query& query,
+               Answer::Kind kind, bool say_it) {
+    const std::string* other =
+        query.args.size() == 2 ? std::get_if<std::string>(&query.args[1].value) : nullptr;
+    if (other == nullptr || other->empty()) return false;
+    Request theirs = request;
+    theirs.stream = *other;
+    const std::string identity = standing_for(theirs);
+    if (identity.empty()) return false;
+    const Standing& found = standing_.at(identity);
+    if (!same_shape(standing.build, found.build)) return false;
+    if (!standing.empty->estimate_with(*found.empty, request.query).ok()) return false;
+    if (!say_it) return true;
+    const auto a = standing.of(request.stream);
+    const auto b = found.of(*other);
+    for (const synopses::Query& one : queries(query, kind, {a.get(), b.get()})) {
+      Answer& said = say(request, kind);
+      fill(said, *a, *a->estimate_with(*b, one));
+      said.memory_bytes = a->memory_bytes() + b->memory_bytes();
+    }
+    return true;
+  }
+
+  bool search(const Request& request, const Standing& standing, const synopses::Query& query,
+              Answer::Kind kind, bool say_it) {
+    const auto in_turn = [](std::size_t n, const std::function<void(std::size_t)>& body) {
+      for (std::size_t i = 0; i < n; ++i) body(i);
+    };
+    if (!request.stream.empty()) return false;
+    const synopses::Member alone{"", standing.empty.get()};
+    if (!request.type->search({&alone, 1}, request.query, in_turn).ok()) return false;
+    std::map<std::string, std::unique_ptr<Synopsis>> members;
+    for (const bool own : {false, true}) {  // a stream's own build counts
+      for (const auto& [identity, other] : standing_) {
+        const Request& there = other.build;
+        if (there.type != request.type || there.dataset != request.dataset ||
+            there.field != request.field || own != (other.scheme != Scheme::kByStream)) {
+          continue;
+        }
+        if (!same_shape(there, standing.build)) {
+          if (standing.scheme != Scheme::kByStream) return false;
+          continue;
+        }
+        if (own) members[there.stream] = other.whole();
+        for (const auto& [stream, synopsis] : other.streams) members[stream] = synopsis->clone();
+      }
+    }
+    if (!say_it) return true;
+    std::vector<synopses::Member> list;
+    std::uint64_t n = 0, bytes = 0;
+    for (const auto& [stream, synopsis] : members) {
+      list.push_back({stream, synopsis.get()});
+      n += synopsis->n();
+      bytes += synopsis->memory_bytes();
+    }
+    Answer& said = say(request, kind);
+    const auto estimate = *request.type->search(list, query, in_turn);
+    fill(said, *standing.empty, estimate);
+    said.n = n;
+    said.memory_bytes = bytes;
+    return true;
+  }
+
+  void emit(std::int64_t now) {
+    for (const Continuous& one : continuous_) say_continuous(one, now);
+    since_ = now;
+  }
+  // At the end of the input, what no emission will come for.
+  void say_open_windows() {
+    for (const Continuous& one : continuous_) {
+      if (standing_.at(one.identity).build.window) say_continuous(one, time_.ns);
+    }
+  }
+  void say_continuous(const Continuous& one, std::int64_t now) {
+    const Request& query = requests_[one.query];
+    if (!ask(query, one.identity, Answer::Kind::kContinuous, now)) {
+      say(query, Answer::Kind::kError);
     }
   }
 
@@ -232,44 +359,89 @@ class EngineModel {
       case engine::Op::kList:
         return list(request);
       case engine::Op::kSave:
+        return save(i);
       case engine::Op::kLoad:
+        return load(i);
       case engine::Op::kPlugin:
         return fail(i);
       case engine::Op::kDelete:
+        return remove(i);
       case engine::Op::kQuery:
-        break;
+        return query(i);
     }
-    const std::string identity = engine::identity_of(request);
-    const auto standing = standing_.find(identity);
-    if (standing == standing_.end()) return fail(i);
-    if (request.op == engine::Op::kDelete) {
-      standing_.erase(standing);
-      std::erase_if(continuous_,
-                    [&](std::size_t q) { return engine::identity_of(requests_[q]) == identity; });
-      changed_ = true;
-      say(request, Answer::Kind::kAck);
+  }
+
+  void query(std::size_t i) {
+    const Request& request = requests_[i];
+    const std::string identity = standing_for(request);
+    if (identity.empty()) return fail(i);
+    if (!request.continuous) {
+      if (!ask(request, identity, Answer::Kind::kAdHoc, now_)) fail(i);
       return;
     }
-    if (!standing->second.synopsis->estimate(request.query).ok()) return fail(i);
-    if (!request.continuous) return answer(standing->second, request, Answer::Kind::kAdHoc);
-    continuous_.push_back(i);
+    if (!ask(request, identity, Answer::Kind::kContinuous, now_, false)) return fail(i);
+    const synopses::WindowSpec window = standing_.at(identity).build.window;
+    if (window && emit_.ns > window.slide) return fail(i);
+    continuous_.push_back({i, identity});
     changed_ = true;
+  }
+
+  void remove(std::size_t i) {
+    const std::string identity = engine::identity_of(requests_[i]);
+    if (standing_.erase(identity) == 0) return fail(i);
+    std::erase_if(continuous_, [&](const Continuous& one) { return one.identity == identity; });
+    changed_ = true;
+    say(requests_[i], Answer::Kind::kAck);
   }
 
   void build(std::size_t i) {
     const Request& request = requests_[i];
-    const std::string identity = engine::identity_of(request);
-    if (const auto there = standing_.find(identity); there != standing_.end()) {
+    const auto there = standing_.find(engine::identity_of(request));
+    if (there != standing_.end()) {
       const Request& first = there->second.build;
-      if (first.params != request.params || first.parallelism != request.parallelism) {
-        return fail(i);
-      }
+      if (!same_shape(first, request) || first.parallelism != request.parallelism) return fail(i);
       say(request, Answer::Kind::kAck).reason = "exists already";
       return;
     }
-    auto made = synopses::find_type(request.synopsis_id)->create(request.params);
-    if (!made.ok()) return fail(i);
-    standing_[identity] = {request, *std::move(made)};
+    if (!stand(request, nullptr)) return fail(i);
+    changed_ = true;
+    say(request, Answer::Kind::kAck);
+  }
+
+  void save(std::size_t i) {
+    const Request& request = requests_[i];
+    const std::string identity = named_by(request);
+    if (identity.empty()) return fail(i);
+    const Standing& standing = standing_.at(identity);
+    if (standing.scheme == Scheme::kByStream && request.stream.empty()) return fail(i);
+    if (saved_here_.contains(request.path)) return fail(i);
+    const Request& build = standing.build;
+    files_[request.path] = synopses::save(
+        *standing.of(request.stream), {build.dataset, request.stream, build.field, build.weight});
+    saved_here_.insert(request.path);
+    say(request, Answer::Kind::kAck);
+  }
+
+  void load(std::size_t i) {
+    const Request& request = requests_[i];
+    const auto file = files_.find(request.path);
+    if (saved_here_.contains(request.path) || file == files_.end()) return fail(i);
+    const auto state = synopses::load_state(file->second);
+    EXPECT_TRUE(state.ok()) << state.status().message();
+    if (state->synopsis->id() != request.synopsis_id) return fail(i);
+    Request build = request;
+    if (build.field.empty()) build.field = state->identity.field;
+    build.params = state->synopsis->params();
+    build.window = state->synopsis->window_spec();
+    build.weight = state->identity.weight;
+    if (build.stream.empty() && build.type->by_stream) return fail(i);
+    for (const std::string& field : {build.field, build.weight}) {
+      if (!field.empty() && !read_fields_.contains(field)) return fail(i);
+    }
+    if (const auto there = standing_.find(engine::identity_of(build)); there != standing_.end()) {
+      build.parallelism = there->second.build.parallelism;
+    }
+    ASSERT_TRUE(stand(build, state->synopsis.get()));
     changed_ = true;
     say(request, Answer::Kind::kAck);
   }
@@ -281,13 +453,23 @@ class EngineModel {
       if (!request.dataset.empty() && request.dataset != build.dataset) continue;
       const char* name = synopses::find_type(build.synopsis_id)->name;
       const std::string stream = build.stream.empty() ? "*" : build.stream;
+      std::string extras;
+      if (!build.weight.empty()) extras = ",\"weight\":" + engine::json_text(build.weight);
+      if (build.window) {
+        const auto seconds = [](std::int64_t ns) {
+          return synopses::json_number(static_cast<double>(ns) / 1e9);
+        };
+        extras += ",\"window\":{\"size\":" + seconds(build.window.size) +
+                  ",\"slide\":" + seconds(build.window.slide) +
+                  ",\"grace\":" + seconds(build.window.grace) + "}";
+      }
       sorted[build.dataset + "/" + stream + "/" + build.field + "/" + name] =
           "{\"dataSetKey\":" + engine::json_text(build.dataset) +
           ",\"streamID\":" + engine::json_text(build.stream) +
           ",\"field\":" + engine::json_text(build.field) +
           ",\"synopsisID\":" + std::to_string(build.synopsis_id) +
           ",\"synopsis\":" + engine::json_text(name) +
-          ",\"noOfP\":" + std::to_string(build.parallelism) + "}";
+          ",\"noOfP\":" + std::to_string(build.parallelism) + extras + "}";
     }
     std::string json;
     for (const auto& [place, one] : sorted) json += (json.empty() ? "" : ",") + one;
@@ -309,34 +491,8 @@ class EngineModel {
     ++summary.tuples;
     streams_.insert({tuple.dataset, tuple.stream});
     datasets_.insert(tuple.dataset);
-    bool taken = false;
-    for (auto& [identity, standing] : standing_) {
-      const Request& build = standing.build;
-      if (build.dataset != tuple.dataset) continue;
-      if (!build.stream.empty() && build.stream != tuple.stream) continue;
-      const auto field = tuple.fields.find(build.field);
-      if (field == tuple.fields.end()) continue;
-      taken |= give(field->second, *synopses::find_type(build.synopsis_id), *standing.synopsis);
-    }
-    ++(taken ? summary.applied : summary.unrouted);
-  }
-
-  // False: a kind that summarises numbers passes over a text.
-  static bool give(const ModelValue& given, const synopses::SynopsisType& type,
-                   synopses::Synopsis& synopsis) {
-    core::Value value;
-    const char* text = nullptr;
-    if (const auto* real = std::get_if<double>(&given)) value = core::number(*real);
-    if (const auto* whole = std::get_if<std::int64_t>(&given)) value = core::integer(*whole);
-    if (const auto* whole = std::get_if<std::uint64_t>(&given)) value = core::integer(*whole);
-    if (const auto* word = std::get_if<std::string>(&given)) {
-      if (type.numeric_only) return false;
-      text = word->data();
-      value = core::text(0, static_cast<std::uint32_t>(word->size()));
-    }
-    core::Array<std::uint64_t> scratch;
-    synopsis.update(synopses::Items({&value.bits, 1}, &value.kind, text, scratch));
-    return true;
+    const Verdict verdict = apply(tuple);
+    ++(verdict == kTaken ? summary.applied : verdict == kLate ? summary.late : summary.unrouted);
   }
 
   void summarize(std::uint64_t bytes) {
@@ -344,30 +500,22 @@ class EngineModel {
     summary.streams = streams_.size();
     summary.datasets = datasets_.size();
     summary.epoch = Epoch{epoch_};
-    std::vector<engine::Standing> all;
-    for (auto& [identity, standing] : standing_) {
-      summary.state_bytes += standing.synopsis->memory_bytes();
-      const Request& build = standing.build;
-      if (standing.synopsis->n() == 0) {
-        summary.builds_without_tuples.push_back(
-            build.dataset + "/" + (build.stream.empty() ? "*" : build.stream) + "/" + build.field +
-            " " + synopses::find_type(build.synopsis_id)->name);
-      }
-      all.push_back({identity, nullptr, std::move(standing.synopsis)});
-    }
-    summary.digest = engine::digest_of(all, {summary.applied, 0, summary.unrouted}, 1);
+    summarize_synopses();
   }
 
   Period emit_;
   std::vector<Request> requests_;  // in their order
   std::vector<bool> done_;
-  std::map<std::string, Standing> standing_;  // by identity
-  std::vector<std::size_t> continuous_;       // in order of registration
-  std::vector<Answer> said_;                  // at the open cut
-  bool changed_ = false;                      // by the open cut: the plan
+  std::vector<Continuous> continuous_;        // in order of registration
+  std::map<std::string, std::string> files_;  // what has been saved
+  std::set<std::string> saved_here_;          // at the open cut
+  std::set<std::string> read_fields_;         // of builds and loads
+  std::int64_t now_ = kNoTime.ns;             // the time that a request sees
+  std::int64_t since_ = kNoTime.ns;           // of the last emission
+  bool ended_ = false;
+  std::vector<Answer> said_;  // at the open cut
+  bool changed_ = false;      // by the open cut: the plan
   std::uint64_t epoch_ = 0;
-  std::uint64_t seq_ = 0;  // records before now
-  Time time_;              // stream time before now
   std::set<std::pair<std::string, std::string>> streams_;
   std::set<std::string> datasets_;
 };

@@ -24,11 +24,15 @@ struct ObservedRun {
     std::string print =
         summary.digest + " epoch " + std::to_string(raw(summary.epoch)) + " hash " +
         std::to_string(answers_hash) + " records " + std::to_string(summary.records) + " tuples " +
-        std::to_string(summary.tuples) + " applied " + std::to_string(summary.applied) +
-        " unrouted " + std::to_string(summary.unrouted) + " streams " +
-        std::to_string(summary.streams) + " datasets " + std::to_string(summary.datasets) +
-        " state " + std::to_string(summary.state_bytes);
+        std::to_string(summary.tuples) + " applied " + std::to_string(summary.applied) + " late " +
+        std::to_string(summary.late) + " unrouted " + std::to_string(summary.unrouted) +
+        " streams " + std::to_string(summary.streams) + " datasets " +
+        std::to_string(summary.datasets) + " state " + std::to_string(summary.state_bytes);
     for (const auto& [reason, n] : summary.rejected) print += " " + reason + std::to_string(n);
+    for (const auto& [build, refused] : summary.refused) {
+      print += " " + build + " refused " + std::to_string(refused.late) + "," +
+               std::to_string(refused.without_time) + "," + std::to_string(refused.without_weight);
+    }
     for (const auto& build : summary.builds_without_tuples) print += " unseen:" + build;
     return print;
   }

@@ -145,54 +145,152 @@ class RandomScenario {
     }
   }
 
+  // A kind of synopsis as requests write it: three sets of parameters, the first the usual one, and
+  // queries, right and wrong.
+  struct Kind {
+    int id;
+    const char* name;
+    std::vector<const char*> keys;
+    std::array<std::vector<const char*>, 3> params;
+    std::vector<const char*> queries;
+  };
+  static const std::vector<Kind>& kinds() {
+    static const std::vector<const char*> kItems = {"6", "6.0",   "\"n/a\"", "18446744073709551615",
+                                                    "0", "[1,2]", "null"};
+    static const std::vector<const char*> kFrequent = {
+        R"([0.5,"FrequentItems"])", R"([6,"CountEstimation"])", R"([6.0,"isFrequent"])",
+        R"(["n/a","CountEstimation"])", "6"};
+    static const std::vector<const char*> kQuantiles = {"0.5", "0", "1", "0.25", "2"};
+    static const std::vector<Kind> kKinds = {
+        {1,
+         "CountMin",
+         {"epsilon", "confidence", "seed"},
+         {{{"0.05", "0.9", "3"}, {"0.01", "0.9", "3"}, {"2", "0.9", "3"}}},
+         kItems},
+        {2, "HyperLogLog", {"rsd"}, {{{"0.1"}, {"0.05"}, {"7"}}}, kItems},
+        {4,
+         "DFT",
+         {"window", "slide", "coefficients"},
+         {{{"8", "4", "2"}, {"20", "5", "3"}, {"8", "4", "4"}}},
+         {"null", "6", R"(["with","S1"])", R"(["correlated",0.5])", "[1,2]"}},
+        {4,
+         "DFT",
+         {"interval", "basic", "window", "coefficients"},
+         {{{"5", "20", "60", "3"}, {"1", "10", "20", "2"}, {"7", "20", "60", "3"}}},
+         {"null", R"(["with","S1"])", R"(["correlated",0.3])", R"(["correlated",0.8])",
+          R"(["with"])"}},
+        {3,
+         "BloomFilter",
+         {"expected", "fpp"},
+         {{{"50", "0.1"}, {"90", "0.1"}, {"0", "1"}}},
+         kItems},
+        {5, "LossyCounting", {"epsilon"}, {{{"0.1"}, {"0.02"}, {"7"}}}, kFrequent},
+        {6,
+         "StickySampling",
+         {"support", "epsilon", "delta"},
+         {{{"0.4", "0.3", "0.5"}, {"0.2", "0.1", "0.1"}, {"0.1", "0.2", "0.1"}}},
+         kFrequent},
+        {7,
+         "AMS",
+         {"depth", "buckets"},
+         {{{"3", "8"}, {"5", "16"}, {"0", "8"}}},
+         {R"(["F2"])", R"([6,"CountEstimation"])", R"([0,"L2norm"])", R"(["innerProduct","S2"])",
+          "6"}},
+        {8, "GKQuantiles", {"epsilon"}, {{{"0.1"}, {"0.02"}, {"7"}}}, kQuantiles},
+        {9,
+         "LSH",
+         {"window", "bits", "workers", "seed", "interval"},
+         {{{"6", "16", "1", "1", "5"}, {"9", "30", "2", "1", "0"}, {"0", "16", "1", "1", "5"}}},
+         {"null", R"(["with","S1"])", R"(["similar",0.4])", R"(["similar",0.9])", "[1,2]"}},
+        {10,
+         "WindowSketchQuantiles",
+         {"epsilon", "window"},
+         {{{"0.1", "20"}, {"0.05", "300"}, {"7", "20"}}},
+         kQuantiles},
+    };
+    return kKinds;
+  }
+
+  struct Place {
+    std::size_t kind;
+    std::string dataset, stream, field;
+  };
+
+  // Weights and windows, sometimes where they do not belong.
+  std::string extras(const Kind& kind) {
+    std::string text;
+    const bool weighs = kind.id == 1 || kind.id == 5 || kind.id == 7;
+    if (pick(weighs ? 3 : 40) == 0) text += R"(,"weight":"volume")";
+    const bool merges = kind.id != 4 && kind.id != 9 && kind.id != 10;
+    if (pick(merges ? 3 : 40) == 0) {
+      text += std::array{R"(,"window":{"size":"1m","slide":"20s","grace":"30s"})",
+                         R"(,"window":{"size":"1m","slide":"20s","grace":"30s"})",
+                         R"(,"window":{"size":"10m"})", R"(,"window":{"size":90,"slide":60})",
+                         R"(,"window":{"size":"2s"})"}[skewed(5)];
+    }
+    return text;
+  }
+
   std::string request(std::size_t id) {
-    const std::size_t type = pick(3);
-    const char* const name = std::array{"CountMin", "HyperLogLog", "DFT"}[type];
-    const int number = std::array{1, 2, 4}[type];
-    const std::string where = pick(3) == 0 && type != 2 ? "" : stream(7);
-    const std::string of = field();
+    // Asked is mostly what has been built before in the text, or another stream of it.
+    const std::uint64_t what = id < 3 ? 0 : pick(24);
+    const bool builds = what < 8;
+    const bool known = !built_.empty() && pick(builds ? 5 : 8) != 0;
+    Place place{pick(kinds().size()), dataset(), pick(3) == 0 ? "" : stream(7), field()};
+    if (known && (!builds || pick(3) != 0)) {
+      const std::string other = place.stream;
+      place = built_[pick(built_.size())];
+      if (pick(builds ? 2 : 6) == 0) place.stream = other;
+    }
+    if (builds) built_.push_back(place);
+    const Kind& kind = kinds()[place.kind];
+    const std::string& where = place.stream;
+    const std::string& of = place.field;
     std::string text = fmt::format(R"({{"requestID":{},)",
                                    pick(2) == 0 ? fmt::format("\"r{}\"", id) : std::to_string(id));
     if (pick(5) == 0) text += fmt::format(R"("uid":"u{}","partition":{},)", pick(3), pick(3));
-    const std::uint64_t what = id < 3 ? 0 : pick(20);
     if (what == 19) return text + R"("op":"list")" + at() + "}";
-    if (what == 18)
-      return text + R"("op":"save","synopsis":"DFT","dataset":"D","path":"a")" + at() + "}";
     const bool named = pick(2) == 0;
-    text += named ? fmt::format(R"("synopsis":"{}","dataset":"{}","stream":"{}","field":"{}")",
-                                name, dataset(), where, of)
-                  : fmt::format(R"("synopsisID":{},"dataSetKey":"{}","streamID":"{}")", number,
-                                dataset(), where);
+    text += named ? fmt::format(R"("synopsis":"{}","dataset":"{}","stream":"{}")", kind.name,
+                                place.dataset, where)
+                  : fmt::format(R"("synopsisID":{},"dataSetKey":"{}","streamID":"{}")", kind.id,
+                                place.dataset, where);
     text += at();
+    if (what >= 20 || what == 18) {
+      const bool save = what >= 22;
+      if (named && pick(4) != 0) text += fmt::format(R"(,"field":"{}")", of);
+      const std::string path = fmt::format("{}.syn", pick(3));
+      if (!named) {
+        return text +
+               fmt::format(R"(,"param":["{}_REQUEST","{}"]}})", save ? "SAVE" : "LOAD", path);
+      }
+      return text + fmt::format(R"(,"op":"{}","path":"{}"}})", save ? "save" : "load", path);
+    }
+    if (named) text += fmt::format(R"(,"field":"{}")", of);
     if (what < 8) {
       // Mostly the same parameters, so that builds meet; some are refused.
       const std::size_t other = pick(8) == 0 ? 1 + pick(2) : 0;
-      const std::array<std::array<const char*, 3>, 3> params = {{
-          {R"("epsilon":0.05,"confidence":0.9,"seed":3)",
-           R"("epsilon":0.01,"confidence":0.9,"seed":3)",
-           R"("epsilon":2,"confidence":0.9,"seed":3)"},
-          {R"("rsd":0.1)", R"("rsd":0.05)", R"("rsd":7)"},
-          {R"("window":8,"slide":4,"coefficients":2)", R"("window":20,"slide":5,"coefficients":3)",
-           R"("window":8,"slide":4,"coefficients":4)"},
-      }};
+      const auto& values = kind.params[other];
       const unsigned parts = std::array{1u, 1u, 1u, 2u, 3u, 5u, 8u, 256u}[skewed(8)];
+      text += extras(kind);
+      std::string list;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (i > 0) list += ",";
+        if (named) list += fmt::format(R"("{}":)", kind.keys[i]);
+        list += values[i];
+      }
       if (named) {
-        return text + fmt::format(R"(,"op":"build","parallelism":{},"params":{{{}}}}})", parts,
-                                  params[type][other]);
+        return text +
+               fmt::format(R"(,"op":"build","parallelism":{},"params":{{{}}}}})", parts, list);
       }
-      std::string positional;
-      for (const char* c = params[type][other]; *c != 0; ++c) {
-        if (*c == ',' || *c == '.' || (*c >= '0' && *c <= '9')) positional += *c;
-      }
-      return text + fmt::format(R"(,"noOfP":{},"param":["{}","{}","Construct",{}]}})", parts, name,
-                                of, positional);
+      return text + fmt::format(R"(,"noOfP":{},"param":["{}","{}","Construct",{}]}})", parts,
+                                kind.name, of, list);
     }
-    if (what < 11) {
+    if (what < 10) {
       if (named) return text + R"(,"op":"delete"})";
       return text + fmt::format(R"(,"param":["DELETE_REQUEST","{}"]}})", of);
     }
-    const char* const item =
-        std::array{"6", "6.0", "\"n/a\"", "18446744073709551615", "0", "[1,2]", "null"}[skewed(7)];
+    const char* const item = kind.queries[skewed(kind.queries.size())];
     const bool continuous = pick(2) == 0;
     if (named) {
       return text + fmt::format(R"(,"op":"query","query":{},"continuous":{}}})", item, continuous);
@@ -208,6 +306,7 @@ class RandomScenario {
   std::int64_t clock_ = 0;  // ms since the first record
   std::vector<ModelRecord> records_;
   std::vector<std::uint64_t> places_;
+  std::vector<Place> built_;
   std::string requests_;
   Period emit_;
 };

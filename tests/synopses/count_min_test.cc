@@ -78,8 +78,22 @@ TEST(CountMin, AnswersWithBoundsThatHoldTheTruth) {
     EXPECT_DOUBLE_EQ(*answer.confidence, 0.99);
     EXPECT_EQ(answer.json, json_number(*answer.upper));
     outside += truth < *answer.lower || truth > *answer.upper;
+    EXPECT_EQ(*answer.lower, std::ceil(*answer.lower)) << "counts are whole";
+    EXPECT_GE(*answer.lower, *answer.upper - 0.002 * 20'000);
   }
   EXPECT_LE(outside, 500 * 0.01 + 6 * std::sqrt(5.0));
+}
+
+TEST(CountMin, RoundsItsLowerBoundUpSinceCountsAreWhole) {
+  const auto synopsis = make("CountMin", {0.01, 0.99, 1});
+  Values values;
+  for (int i = 0; i < 3; ++i) values.add(6.0654);
+  values.feed(*synopsis);
+  EXPECT_EQ(*synopsis->estimate(item(6.0654))->lower, 3.0) << "3 - 0.03 is no count";
+  for (int i = 0; i < 97; ++i) values.add(6.0654);
+  const auto more = make("CountMin", {0.01, 0.99, 1});
+  values.feed(*more);
+  EXPECT_EQ(*more->estimate(item(6.0654))->lower, 99.0);
 }
 
 TEST(CountMin, ChoosesAShapeThatKeepsTheGuaranteeWithFewRows) {

@@ -199,7 +199,7 @@ TEST(Types, SayThatASavedSynopsisNeedsItsPlugin) {
   const auto type = open_plugin("good");
   const std::string bytes = save(*make(*type));
   EXPECT_EQ(load(bytes).status().message(),
-            "not a saved synopsis: unknown synopsis id 200; its plug-in is not loaded");
+            "not a saved synopsis: unknown synopsis \"Tally\" (id 200); its plug-in is not loaded");
   EXPECT_TRUE(reader_of(type)(bytes).ok());
 }
 

@@ -113,30 +113,81 @@ TEST(WindowQuantiles, GivesTheOnlyValueForEveryFraction) {
   }
 }
 
-TEST(WindowQuantiles, GivesTheSmallestAndLargestWithinHalfEpsilonNOfTheOldestValues) {
+TEST(WindowQuantiles, GivesTheExactSmallestAndLargestOfTheWindow) {
+  // SEMANTICS B: φ = 0 and 1 give min and max; of the window, not of the blocks it is made of.
+  std::mt19937_64 random(4);
+  for (const Workload& workload : workloads()) {
+    const Values values = numbers_only(workload.make(30'000, 8));
+    for (const auto& [epsilon, window] : std::vector<std::pair<double, std::size_t>>{
+             {0.01, 20'000}, {0.1, 5'000}, {0.5, 700}, {0.3, 131}, {0.01, 99}}) {
+      const auto synopsis = window_of(epsilon, window);
+      std::size_t done = 0;
+      while (done < values.size()) {
+        const std::size_t moment = std::min(values.size(), done + 1 + random() % 1'500);
+        values.feed(*synopsis, done, moment);
+        done = moment;
+        const ExactRanks exact(values, done - std::min(done, window), done);
+        const Estimate low = *synopsis->estimate(item(0.0)), high = *synopsis->estimate(item(1.0));
+        ASSERT_EQ(read_answer(low.json), exact.of_rank(1)) << workload.name << ' ' << done;
+        ASSERT_EQ(read_answer(high.json), exact.of_rank(exact.size())) << workload.name;
+        ASSERT_TRUE(low.exact && high.exact);
+      }
+    }
+  }
+}
+
+TEST(WindowQuantiles, KeepsFewExtremesOfValuesInRandomOrderAndNoMoreThanItsWindowOfAnyOthers) {
+  const auto most_memory = [](const auto& value_of) {
+    const auto synopsis = window_of(0.01, 20'000);
+    Values values;
+    for (int i = 0; i < 60'000; ++i) values.add(value_of(i));
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < 60'000; i += 1'000) {
+      values.feed(*synopsis, i, i + 1'000);
+      most = std::max(most, synopsis->memory_bytes());
+    }
+    return most;
+  };
+  const std::size_t blocks = WindowPlan::make(0.01, 20'000)->keys * 8 + 1'000;
+  std::mt19937_64 random(2);
+  EXPECT_LE(most_memory([&](int) { return double(random() % 1'000'000'007); }),
+            blocks + 2 * 16 * 40);
+  EXPECT_LE(most_memory([](int) { return 7.0; }), blocks + 2 * 16);
+  EXPECT_LE(most_memory([](int i) { return double(i); }), blocks + 16 * 20'001);
+  EXPECT_LE(most_memory([](int i) { return double(-i); }), blocks + 16 * 20'001);
+  EXPECT_LE(most_memory([](int i) { return i % 2 == 0 ? double(i) : -double(i); }),
+            blocks + 16 * 20'001);
+}
+
+TEST(LongWindowQuantiles, GivesTheSmallestAndLargestButForTheOldestBeyondTwoToTheTwentyFour) {
   // φ = 0 and 1 are exact for the covered values; lower and upper hold the window's own.
-  const std::size_t window = 20'000;
-  const Values values = workloads()[0].make(60'000, 8);
-  const auto synopsis = window_of(0.01, window);
+  constexpr std::size_t kWindow = std::size_t{3} << 23;
+  const Result<WindowPlan> plan = WindowPlan::make(0.001, kWindow);
+  ASSERT_FALSE(plan->extremes || plan->whole);
+  const std::size_t uncovered = plan->allowed / 2;
+  const Values values = workloads()[0].make(kWindow * 5 / 4, 8);
+  const auto synopsis = window_of(0.001, kWindow);
   std::size_t done = 0;
   while (done < values.size()) {
-    values.feed(*synopsis, done, std::min(values.size(), done + 777));
-    done = std::min(values.size(), done + 777);
-    const std::size_t begin = done - std::min(done, window);
-    long double low = std::numeric_limits<long double>::infinity(), high = -low;
-    const long double answered_low = read_answer(synopsis->estimate(item(0.0))->json);
-    const long double answered_high = read_answer(synopsis->estimate(item(1.0))->json);
+    const std::size_t moment = std::min(values.size(), done + 3'000'017);
+    values.feed(*synopsis, done, moment);
+    done = moment;
+    const std::size_t begin = done - std::min(done, kWindow);
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    const Estimate lowest = *synopsis->estimate(item(0.0)),
+                   highest = *synopsis->estimate(item(1.0));
     bool smallest = false, largest = false;
     for (std::size_t i = done; i > begin; --i) {
-      low = std::min(low, exact_value(values.value(i - 1)));
-      high = std::max(high, exact_value(values.value(i - 1)));
-      if (i - 1 > begin + (begin == 0 ? 0 : 100)) continue;  // of those covered, u ≤ 100
-      smallest |= answered_low == low;
-      largest |= answered_high == high;
+      const double value = core::as_double(values.value(i - 1).bits, core::Kind::kNumber);
+      low = std::min(low, value);
+      high = std::max(high, value);
+      if (i - 1 > begin + (begin == 0 ? 0 : uncovered)) continue;
+      smallest |= read_answer(lowest.json) == low;
+      largest |= read_answer(highest.json) == high;
     }
     EXPECT_TRUE(smallest && largest);
-    EXPECT_LE(static_cast<long double>(*synopsis->estimate(item(0.0))->lower), low);
-    EXPECT_GE(static_cast<long double>(*synopsis->estimate(item(1.0))->upper), high);
+    EXPECT_LE(*lowest.lower, low);
+    EXPECT_GE(*highest.upper, high);
   }
 }
 
