@@ -21,6 +21,7 @@
 #include "engine/request.h"
 #include "synopses/state_file.h"
 #include "synopses/windowed.h"
+#include "tests/support/model_requests.h"
 #include "tests/support/model_synopses.h"
 #include "weir/answer.h"
 #include "weir/config.h"
@@ -36,7 +37,7 @@ class EngineModel : private ModelSynopses {
   // The whole run. `requests` is what would be given to Engine::request() before start().
   void run(const std::vector<ModelRecord>& records, const std::string& requests) {
     auto parsed = engine::parse_requests(requests);
-    if (parsed.ok()) place(*std::move(parsed));
+    if (parsed.ok()) requests_ = in_their_order(*std::move(parsed));
     done_.assign(requests_.size(), false);
     for (const Request& request : requests_) {
       if (!request.error.empty()) continue;
@@ -80,40 +81,6 @@ class EngineModel : private ModelSynopses {
     std::size_t query;
     std::string identity;
   };
-
-  // A continuous query without a position goes right behind the first build of its synopsis in the
-  // text, if that has one.
-  void place(std::vector<Request> given) {
-    const auto follows = [](const Request& r) {
-      return r.op == engine::Op::kQuery && r.continuous && !r.at.has_value();
-    };
-    std::vector<std::optional<std::size_t>> behind(given.size());
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (!follows(given[i])) continue;
-      const auto stands = [&](const Request& as) {
-        return std::find_if(given.begin(), given.end(), [&](const Request& r) {
-          const bool makes = r.op == engine::Op::kBuild || r.op == engine::Op::kLoad;
-          return makes && r.error.empty() && engine::identity_of(r) == engine::identity_of(as);
-        });
-      };
-      auto build = stands(given[i]);
-      if (build == given.end() && given[i].type != nullptr && given[i].type->by_stream) {
-        Request of_all = given[i];
-        of_all.stream.clear();
-        build = stands(of_all);
-      }
-      if (build == given.end() || !build->at.has_value()) continue;
-      behind[i] = static_cast<std::size_t>(build - given.begin());
-      given[i].at = build->at;
-    }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (behind[i].has_value()) continue;
-      requests_.push_back(given[i]);
-      for (std::size_t q = 0; q < given.size(); ++q) {
-        if (behind[q] == i) requests_.push_back(given[q]);
-      }
-    }
-  }
 
   void start() {
     open();
