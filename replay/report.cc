@@ -83,10 +83,11 @@ std::string estimate_text(const Answer& answer) {
 
 std::string bounds_text(const Answer& answer) {
   if (answer.exact) return "exact";
-  if (!answer.lower && !answer.upper) return "";
+  const auto percent = [](double share) { return fmt::format("{:.4g} %", share * 100); };
+  if (!answer.lower && !answer.upper) return answer.confidence ? percent(*answer.confidence) : "";
   std::string text = fmt::format("[{}, {}]", answer.lower ? bound_text(*answer.lower) : "-",
                                  answer.upper ? bound_text(*answer.upper) : "-");
-  if (answer.confidence) text += fmt::format(" {:.4g} %", *answer.confidence * 100);
+  if (answer.confidence) text += " " + percent(*answer.confidence);
   return text;
 }
 

@@ -102,7 +102,7 @@ class Checker {
     if (!r.error.empty()) return r.error;
     switch (r.op) {
       case Op::kBuild:
-        return build_error(r);
+        return build_error(placed);
       case Op::kQuery:
         return query_error(placed, files_[f].emit);
       case Op::kDelete: {
@@ -141,14 +141,51 @@ class Checker {
     return at->second;
   }
 
-  std::string build_error(const Request& r) {
+  std::string build_error(const Placed& placed) {
+    const Request& r = *placed.request;
     if (const Made& made = prototype(r); !made.ok()) return made.status().message();
     const Standing& standing = *standings_.own(r);
-    const Request& stands = *standing.earliest.request;
     const bool replaced =
         standing.deleted || !standing.loads.empty() || !standings_.unnamed_loads(r, false).empty();
-    if (replaced || (same_shape(stands, r) && stands.parallelism == r.parallelism)) return {};
+    if (replaced || !comes_first(standing)) return {};
+    const Placed& first = standing.earliest;
+    if (same_build(*first.request, r) || !surely_reached(first, placed)) return {};
     return "it stands with other parameters by then; delete it first, or build it once";
+  }
+
+  static bool same_build(const Request& a, const Request& b) {
+    return same_shape(a, b) && a.parallelism == b.parallelism;
+  }
+
+  // Whether the earliest build surely precedes all others that differ from it.
+  bool comes_first(const Standing& standing) {
+    const Placed& first = standing.earliest;
+    return prototype(*first.request).ok() &&
+           std::all_of(standing.builds.begin(), standing.builds.end(), [&](const Placed& other) {
+             return same_build(*first.request, *other.request) || surely_before(first, other);
+           });
+  }
+  static bool surely_before(const Placed& a, const Placed& b) {
+    return surely_after(b, a) || (a.at.kind == Position::Kind::kStart &&
+                                  b.at.kind == Position::Kind::kStart && a.order < b.order);
+  }
+  // Whether an input that reaches `b` has reached `a`. The end is always reached.
+  static bool surely_reached(const Placed& a, const Placed& b) {
+    return a.at.kind == Position::Kind::kStart || a.at.kind == b.at.kind;
+  }
+
+  // Whether it stands from the start on; perhaps as a load says.
+  bool stands_somehow(const Standing& standing) {
+    return !standing.deleted &&
+           std::any_of(standing.builds.begin(), standing.builds.end(), [&](const Placed& build) {
+             return build.at.kind == Position::Kind::kStart && prototype(*build.request).ok();
+           });
+  }
+  // The same, as its builds say.
+  bool stands_always(const Standing& standing) {
+    return !standing.deleted && standing.loads.empty() && standing.shapes.size() == 1 &&
+           standing.earliest.at.kind == Position::Kind::kStart &&
+           prototype(*standing.earliest.request).ok();
   }
 
   // That nothing is there to be asked, if that is sure.
@@ -284,12 +321,10 @@ class Checker {
   }
 
   // Streams that were built one by one and stand from the start must be alike.
-  static std::string shapes_error(const Request& r, const Standings& found) {
+  std::string shapes_error(const Request& r, const Standings& found) {
     const Request* first = nullptr;
     for (const Standing* standing : found) {
-      const bool stands = !standing->deleted && standing->shapes.size() == 1 &&
-                          standing->earliest.at.kind == Position::Kind::kStart;
-      if (!stands) continue;
+      if (!stands_always(*standing)) continue;
       const Request* shape = standing->shapes[0];
       if (first == nullptr) first = shape;
       if (same_shape(*first, *shape)) continue;
@@ -301,11 +336,14 @@ class Checker {
     return {};
   }
 
-  std::string save_error(const Placed& placed) const {
+  std::string save_error(const Placed& placed) {
     const Request& r = *placed.request;
     if (r.type->by_stream && r.stream.empty()) {
       return fmt::format("over a dataset every stream has a {} of its own; name the stream to save",
                          r.type->name);
+    }
+    if (is_saved_before(placed)) {
+      return fmt::format("{} is saved to at this very position already", r.path);
     }
     if (!r.field.empty()) return missing(standings_.of_query(r), placed, false);
     // Without a field there must be one of the kind.
@@ -324,21 +362,28 @@ class Checker {
     return fmt::format("it stands on several fields ({}); name one with \"field\"", fields);
   }
 
-  std::string load_error(const Placed& placed) const {
+  std::string load_error(const Placed& placed) {
     const Request& r = *placed.request;
     if (r.type->by_stream && r.stream.empty()) {
       return fmt::format("{} is one stream's; name the stream", r.type->name);
     }
-    const auto saves = saves_.find(r.path);
-    if (saves == saves_.end() || placed.at.kind == Position::Kind::kStart) return {};
-    for (const Placed& save : saves->second) {
-      const bool same = save.at.kind == placed.at.kind && save.at.record == placed.at.record &&
-                        save.at.time == placed.at.time;
-      if (same && save.order < placed.order) {
-        return fmt::format("{} is saved at this very position; load it at a later one", r.path);
-      }
-    }
-    return {};
+    // At the start loads come first.
+    if (placed.at.kind == Position::Kind::kStart || !is_saved_before(placed)) return {};
+    return fmt::format("{} is saved at this very position; load it at a later one", r.path);
+  }
+
+  // Whether another request surely saves to the same file, before it and at the same place.
+  bool is_saved_before(const Placed& placed) {
+    const auto saves = saves_.find(placed.request->path);
+    return saves != saves_.end() &&
+           std::any_of(saves->second.begin(), saves->second.end(), [&](const Placed& save) {
+             if (save.order >= placed.order || save.at.kind != placed.at.kind ||
+                 save.at.record != placed.at.record || save.at.time != placed.at.time) {
+               return false;
+             }
+             const Standing* saved = standings_.own(*save.request);
+             return saved != nullptr && stands_somehow(*saved);
+           });
   }
 
   std::span<const RequestFile> files_;

@@ -39,20 +39,24 @@ RequestStandings::RequestStandings(std::span<const RequestFile> files) {
 }
 
 void RequestStandings::place(const RequestFile& file, std::size_t first) {
-  std::map<Identity, const Placed*> builds;
+  std::map<Identity, const Placed*> makers;  // the first build or load of each synopsis
   std::vector<Placed>& placed = placed_.emplace_back();
   placed.reserve(file.requests.size());
   for (const Request& r : file.requests) {
     placed.push_back({&r, r.position(), first + placed.size()});
-    if (r.error.empty() && r.op == Op::kBuild) builds.try_emplace(identity(r), &placed.back());
+    const bool makes = r.op == Op::kBuild || r.op == Op::kLoad;
+    if (r.error.empty() && makes) makers.try_emplace(identity(r), &placed.back());
   }
   for (Placed& one : placed) {
     const Request& r = *one.request;
-    if (r.op != Op::kQuery || !r.continuous || r.at.has_value()) continue;
-    const auto build = builds.find(identity(r));
-    if (build == builds.end()) continue;
-    one.at = build->second->at;
-    one.order = build->second->order;
+    if (r.op != Op::kQuery || !r.continuous || r.at.has_value() || !r.error.empty()) continue;
+    auto maker = makers.find(identity(r));
+    if (maker == makers.end() && r.type->by_stream) {
+      maker = makers.find({r.dataset, r.synopsis_id, "", r.field});
+    }
+    if (maker == makers.end()) continue;
+    one.at = maker->second->at;
+    one.order = maker->second->order;
   }
 }
 
@@ -111,12 +115,16 @@ std::vector<const Standing*> RequestStandings::of_search(const Request& r) const
 
 std::vector<const Standing*> RequestStandings::of_any_field(const Request& r) const {
   std::vector<const Standing*> found;
-  for (auto at = standings_.lower_bound({r.dataset, r.synopsis_id, r.stream, ""});
-       at != standings_.end() && std::get<0>(at->first) == r.dataset &&
-       std::get<1>(at->first) == r.synopsis_id && std::get<2>(at->first) == r.stream;
-       ++at) {
-    if (made(at->second)) found.push_back(&at->second);
-  }
+  const auto add = [&](const std::string& stream) {
+    for (auto at = standings_.lower_bound({r.dataset, r.synopsis_id, stream, ""});
+         at != standings_.end() && std::get<0>(at->first) == r.dataset &&
+         std::get<1>(at->first) == r.synopsis_id && std::get<2>(at->first) == stream;
+         ++at) {
+      if (made(at->second)) found.push_back(&at->second);
+    }
+  };
+  add(r.stream);
+  if (!r.stream.empty() && r.type->by_stream) add("");
   return found;
 }
 

@@ -54,7 +54,7 @@ class RequestStandings {
   explicit RequestStandings(std::span<const RequestFile> files);
 
   // Where request `i` of file `f` takes effect: a continuous query without a position follows the
-  // first build of its synopsis in the file.
+  // first build or load of its synopsis in the file.
   const Placed& placed(std::size_t f, std::size_t i) const { return placed_[f][i]; }
 
   // Of one synopsis; null: no build or load names it.
@@ -63,7 +63,7 @@ class RequestStandings {
   // where a kind has one. Of a search: those of all streams.
   std::vector<const Standing*> of_query(const engine::Request& r) const;
   std::vector<const Standing*> of_search(const engine::Request& r) const;
-  // The same dataset, stream and kind, with the field of each: what a save without a field means.
+  // The same for any field: what a save without one means.
   std::vector<const Standing*> of_any_field(const engine::Request& r) const;
   // Loads without a field of a dataset and kind: which synopsis they bring is in their files.
   std::vector<Placed> unnamed_loads(const engine::Request& r, bool any_stream) const;

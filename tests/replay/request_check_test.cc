@@ -76,6 +76,11 @@ TEST_F(RequestCheck, FindsASecondBuildWithOtherParametersWindowsOrWeights) {
   // The first of them is the one that comes first in the input.
   EXPECT_THAT(errors(build("0.1", R"(,"at":{"record":5})") + build("0.2")),
               ElementsAre(HasSubstr("request 1 ")));
+  // Whether the first of these is reached, only the input knows.
+  EXPECT_THAT(errors(build("0.1", R"(,"at":{"record":5})") + build("0.2", R"(,"at":{"end":true})")),
+              IsEmpty());
+  EXPECT_THAT(errors(build("0.1", R"(,"at":{"time":5})") + build("0.2", R"(,"at":{"record":5})")),
+              IsEmpty());
   EXPECT_THAT(errors(build("0.1") + build("0.10")), IsEmpty());
   EXPECT_THAT(errors(build("0.1", R"(,"window":{"size":60})") +
                      build("0.1", R"(,"window":{"size":"1m","slide":"60s"})")),
@@ -193,12 +198,18 @@ TEST_F(RequestCheck, ChecksSavesAndLoadsWithoutReadingFiles) {
   EXPECT_THAT(errors(load + "}" + build("0.1") + build("0.2")), IsEmpty());
   EXPECT_THAT(errors(count_min(R"("op":"load","path":"x")") + count_min(R"("op":"query")")),
               IsEmpty());
+  const std::string saved = count_min(R"("op":"save","path":"cm",)"
+                                      R"("at":{"record":9})");
+  const std::string loaded = R"("op":"load","path":"cm","at":{"record":)";
+  EXPECT_THAT(errors(build("0.1") + saved + count_min(loaded + "9}")),
+              ElementsAre(HasSubstr("cm is saved at this very position; load it at a later one")));
+  EXPECT_THAT(errors(build("0.1") + saved + count_min(loaded + "10}")), IsEmpty());
   EXPECT_THAT(
-      errors(build("0.1") + save + R"(,"at":{"record":9}})" + load + R"(,"at":{"record":9}})"),
-      ElementsAre(HasSubstr("cm is saved at this very position; load it at a later one")));
-  EXPECT_THAT(
-      errors(build("0.1") + save + R"(,"at":{"record":9}})" + load + R"(,"at":{"record":10}})"),
-      IsEmpty());
+      errors(build("0.1") + saved + saved),
+      ElementsAre(HasSubstr("request 3 (save CountMin of D/A price): cm is saved to at this")));
+  // The save may come to nothing.
+  EXPECT_THAT(errors(build("0.1", R"(,"at":{"record":8})") + saved + count_min(loaded + "9}")),
+              IsEmpty());
   EXPECT_THAT(errors(dft("") + request("DFT", "", R"("op":"save","field":"price","path":"x")")),
               ElementsAre(HasSubstr("name the stream to save")));
   EXPECT_THAT(errors(dft("") + request("DFT", "B", R"("op":"save","field":"price","path":"x")")),
