@@ -95,8 +95,8 @@ def job_table(job):
     threads = sorted({each["threads"] for each in job.values()})
     names = list(dict.fromkeys(name for name, _ in job))
     head = [f"M records/s, {n} thread{'s' * (n > 1)}: median (least to most)" for n in threads]
-    print("| | " + " | ".join(head) + " | ns beyond none, 1 thread | "
-          "CPU ns a record, 1 thread: least (median) | 2 threads ÷ 1 | peak MiB |")
+    print("| | " + " | ".join(head) + " | "
+          "CPU ns a record, 1 thread: least (median) | beyond none | 2 threads ÷ 1 | peak MiB |")
     print("|" + "---|" * (len(threads) + 5))
     for name in names:
         cells = [name]
@@ -104,9 +104,9 @@ def job_table(job):
             rate = job[(name, n)]["records_per_second"]
             low, middle, high = (rate[key] / 1e6 for key in ("min", "median", "max"))
             cells.append(f"{number(middle)} ({number(low)} to {number(high)})")
-        beyond = job[(name, threads[0])].get("ns_beyond_none")
-        cells.append(number(beyond["median"]) if beyond else "")
         cells.append(spread(job[(name, threads[0])]["cpu_ns_a_record"]))
+        beyond = job[(name, threads[0])].get("cpu_ns_beyond_none")
+        cells.append(number(beyond["median"]) if beyond else "")
         ratio = job[(name, threads[-1])].get("over_one_thread")
         cells.append(f"{ratio['median']:.2f}" if ratio else "")
         peak = max(run["peak_bytes"] for n in threads for run in job[(name, n)]["repetitions"])
@@ -114,14 +114,15 @@ def job_table(job):
 
 
 def correlation_table(searches):
-    print("| streams | series | threads | search, ms: least (median) | all pairs, ms | "
+    print("| streams | series | T | threads | search, ms: least (median) | all pairs, ms | "
           "ratio of the least | pair by pair: median (least to most) | of CPU seconds | pairs | compared, % |")
-    print("|" + "---|" * 10)
-    for line in sorted(searches.values(), key=lambda d: (d["streams"], d["kind"], d["threads"])):
+    print("|" + "---|" * 11)
+    for line in sorted(searches.values(), 
+                       key=lambda d: (d["streams"], d["kind"], d["threshold"], d["threads"])):
         ratio = line["ratio"]
         cpu = (line["brute_force_cpu_seconds"]["median"] / line["cpu_seconds"]["median"]
                if "cpu_seconds" in line else None)
-        cells = [str(line["streams"]), line["kind"], str(line["threads"]),
+        cells = [str(line["streams"]), line["kind"], str(line["threshold"]), str(line["threads"]),
                  spread(line["seconds"], 1e3), spread(line["brute_force_seconds"], 1e3),
                  f"{line['ratio_of_minima']:.1f}",
                  f"{ratio['median']:.1f} ({ratio['min']:.1f} to {ratio['max']:.1f})",

@@ -10,7 +10,9 @@
 // with run:25 (what a block of 100 streams gives) or run:4096, and zipf:0 (uniform doubles, which
 // hardly repeat) or zipf:1 (exponent 1.1 over 100 000 items). All begin with what half a million
 // values left, and give items, that is values, a second. A figure counts everything a worker does
-// for a run: hashing, the update, and the call. Thread safety: thread-compatible.
+// for a run: hashing, the update, and the call.
+//
+// Thread safety: thread-compatible.
 #pragma once
 
 #include <benchmark/benchmark.h>
