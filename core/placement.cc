@@ -57,17 +57,17 @@ Status check(const PlacementOptions& options) {
   if ((options.ingest_threads > 0) != (options.shard_threads > 0)) {
     const bool ingest = options.ingest_threads > 0;
     return {Code::kInvalid,
-            std::string(ingest ? "ingest_threads" : "shard_threads") + " is " +
+            std::string(ingest ? "ingest-threads" : "shard-threads") + " is " +
                 std::to_string(ingest ? options.ingest_threads : options.shard_threads) + " but " +
-                (ingest ? "shard_threads" : "ingest_threads") +
+                (ingest ? "shard-threads" : "ingest-threads") +
                 " is 0; give both, or neither and threads instead"};
   }
   const struct {
     const char* name;
     unsigned value;
   } counts[] = {{"threads", options.threads},
-                {"ingest_threads", options.ingest_threads},
-                {"shard_threads", options.shard_threads}};
+                {"ingest-threads", options.ingest_threads},
+                {"shard-threads", options.shard_threads}};
   for (const auto& count : counts) {
     if (count.value > kMaxThreads) {
       return {Code::kInvalid, std::string(count.name) + " is " + std::to_string(count.value) +

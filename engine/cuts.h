@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -34,6 +35,8 @@ struct Cut {
   std::int64_t emission_time = kNoTime.ns;
   std::int64_t emission_before = kNoTime.ns;
   bool end = false;  // at the end of input: positions never reached are answered with errors
+  // Fields that the records behind it have columns of, the first so many that Names gave numbers.
+  std::uint32_t columns = std::numeric_limits<std::uint32_t>::max();
   std::vector<Scheduled> requests;
   std::vector<Scheduled> unreached;  // with `end`, or given live after their position had passed
 };

@@ -17,12 +17,15 @@ struct Gathered {
   std::uint64_t without_weight = 0;
 };
 
+// By identity and, of Scheme::kByStream, stream.
+using ByIdentity = std::map<std::pair<std::string, std::string>, Gathered>;
+
 // Every stream has one owner, so each is whole already.
 void gather_streams(Instance& instance, const core::KeyTable& keys, const std::string& identity,
-                    std::map<std::string, Gathered>& into) {
+                    ByIdentity& into) {
   for (auto& [stream, synopsis] : instance.streams) {
     const std::string_view name = keys.key(StreamId{stream}).stream;
-    Gathered& gathered = into[identity + "/" + std::string(name)];
+    Gathered& gathered = into[{identity, std::string(name)}];
     gathered.build = instance.build;
     gathered.partials.push_back({0, 0, name, std::move(synopsis)});
   }
@@ -32,11 +35,11 @@ void gather_streams(Instance& instance, const core::KeyTable& keys, const std::s
 
 std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads,
                                     const core::KeyTable& keys) {
-  std::map<std::string, Gathered> by_identity;
+  ByIdentity by_identity;
   for (std::uint32_t worker = 0; worker < workers.size(); ++worker) {
     for (Instance& instance : workers[worker]) {
       const std::string identity = identity_of(*instance.build->request);
-      Gathered& gathered = by_identity[identity];
+      Gathered& gathered = by_identity[{identity, {}}];
       gathered.build = instance.build;
       gathered.without_weight += instance.without_weight;
       gather_streams(instance, keys, identity, by_identity);
@@ -51,12 +54,18 @@ std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, 
   std::vector<Standing> standing;
   std::vector<std::vector<Partial>> partials;
   for (auto& [identity, gathered] : by_identity) {
-    standing.push_back({identity, gathered.build, nullptr, gathered.without_weight});
+    standing.push_back(
+        {identity.first, identity.second, gathered.build, nullptr, gathered.without_weight, {}});
     partials.push_back(std::move(gathered.partials));
   }
   for_each_index(standing.size(), threads, [&](std::size_t i) {
-    standing[i].synopsis = partials[i].empty() ? standing[i].build->prototype->clone()
-                                               : merge_partials(std::move(partials[i])).synopsis;
+    if (partials[i].empty()) {
+      standing[i].synopsis = standing[i].build->prototype->clone();
+      return;
+    }
+    Merged merged = merge_partials(std::move(partials[i]));
+    standing[i].synopsis = std::move(merged.synopsis);
+    standing[i].status = std::move(merged.status);
   });
   return standing;
 }
@@ -67,6 +76,7 @@ std::string digest_of(const std::vector<Standing>& standing, const StateCounts& 
   for_each_index(standing.size(), threads, [&](std::size_t i) {
     core::Writer writer;
     writer.put_text(standing[i].identity);
+    writer.put_text(standing[i].stream);
     const synopses::WindowSpec window = standing[i].synopsis->window_spec();
     for (const std::int64_t span : {window.size, window.slide, window.grace}) {
       if (window) writer.put(span);

@@ -17,9 +17,11 @@ namespace weir::engine {
 // One synopsis, whole.
 struct Standing {
   std::string identity;
+  std::string stream;  // of Scheme::kByStream: whose it is
   std::shared_ptr<const Build> build;
   std::unique_ptr<synopses::Synopsis> synopsis;
   std::uint64_t without_weight = 0;
+  Status status;  // bad if its parts did not all merge
 };
 
 // Brings the parts of every build together, sorted by identity; every stream's synopsis of a

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -27,19 +28,28 @@ using engine::Scheduled;
 // Blocks' worth of pushed bytes that may wait before push() answers kFull.
 constexpr std::size_t kPushedBlocks = 8;
 
-// A continuous query without a position comes right after the build it asks, if that has one.
+// A continuous query without a position comes right after the build or load it asks, if that has
+// one.
 void place_with_build(std::vector<Request>& requests) {
   std::map<std::string, std::size_t> builds;  // the first of each synopsis
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (requests[i].op == Op::kBuild && requests[i].error.empty()) {
-      builds.try_emplace(engine::identity_of(requests[i]), i);
+    const Request& request = requests[i];
+    if ((request.op == Op::kBuild || request.op == Op::kLoad) && request.error.empty()) {
+      builds.try_emplace(engine::identity_of(request), i);
     }
   }
+  const auto build_of = [&](const Request& query) {
+    const auto own = builds.find(engine::identity_of(query));
+    if (own != builds.end() || query.type == nullptr || !query.type->by_stream) return own;
+    Request of_all = query;
+    of_all.stream.clear();
+    return builds.find(engine::identity_of(of_all));
+  };
   std::vector<std::pair<std::size_t, std::size_t>> order;  // behind which, and which
   for (std::size_t i = 0; i < requests.size(); ++i) {
     Request& request = requests[i];
     const bool follows = request.op == Op::kQuery && request.continuous && !request.at.has_value();
-    const auto build = follows ? builds.find(engine::identity_of(request)) : builds.end();
+    const auto build = follows ? build_of(request) : builds.end();
     if (build == builds.end() || !requests[build->second].at.has_value()) {
       order.emplace_back(i, 0);
     } else {
@@ -174,6 +184,12 @@ Result<Engine> Engine::create(Config config) {
   if (!placement.ok()) return placement.status();
   impl->placement = *std::move(placement);
   impl->config = std::move(config);
+  // The same file has one name, whatever the host does to its working directory.
+  if (std::string& states = impl->config.state_directory; !states.empty()) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(states, error);
+    if (!error) states = absolute.string();
+  }
   impl->kinds = std::make_unique<engine::Kinds>(impl->config.plugin_directory);
   impl->make_routes();
   return Engine(std::move(impl));

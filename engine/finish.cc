@@ -1,6 +1,7 @@
 #include "engine/finish.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "core/check.h"
@@ -44,15 +45,46 @@ void fail(const Status& status, Answer& answer) {
   answer.reason = status.message();
 }
 
-Answer compare(const Ask& ask, std::vector<Partial> partials, Answer answer) {
+// The times that answers are about: that of the cut, or for `changes` the end of every window that
+// changed in any of the synopses.
+std::vector<std::int64_t> times_of(const Ask& ask,
+                                   std::initializer_list<const synopses::Synopsis*> all) {
+  std::vector<std::int64_t> times;
+  for (const synopses::Synopsis* synopsis : all) {
+    const auto* windowed = dynamic_cast<const synopses::Windowed*>(synopsis);
+    if (!ask.changes || windowed == nullptr) return {ask.query.now};
+    if (ask.query.now == kNoTime.ns) return {};
+    // The end of the input closes every window that has begun.
+    const std::int64_t newest = ask.query.ended ? windowed->last_window_end(ask.query.now)
+                                                : windowed->window_end(ask.query.now, false);
+    const auto changed = windowed->changed(ask.since, newest);
+    times.insert(times.end(), changed.begin(), changed.end());
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  return times;
+}
+
+synopses::Query query_at(const Ask& ask, std::int64_t time) {
+  synopses::Query query = ask.query;
+  query.now = time;
+  query.ended = query.ended && !ask.changes;
+  return query;
+}
+
+std::vector<Answer> compare(const Ask& ask, std::vector<Partial> partials, const Answer& blank) {
   const Merged one = merge_side(partials, 0);
   const Merged other = merge_side(partials, 1);
-  answer.n = one.synopsis->n();
-  answer.memory_bytes = one.synopsis->memory_bytes() + other.synopsis->memory_bytes();
-  fill_estimate(one.synopsis->estimate_with(*other.synopsis, ask.query), answer);
-  if (!one.status.ok()) fail(one.status, answer);
-  if (!other.status.ok()) fail(other.status, answer);
-  return answer;
+  std::vector<Answer> answers;
+  for (const std::int64_t time : times_of(ask, {one.synopsis.get(), other.synopsis.get()})) {
+    Answer& answer = answers.emplace_back(blank);
+    answer.n = one.synopsis->n();
+    answer.memory_bytes = one.synopsis->memory_bytes() + other.synopsis->memory_bytes();
+    fill_estimate(one.synopsis->estimate_with(*other.synopsis, query_at(ask, time)), answer);
+    if (!one.status.ok()) fail(one.status, answer);
+    if (!other.status.ok()) fail(other.status, answer);
+  }
+  return answers;
 }
 
 Answer search(const Ask& ask, std::vector<Partial> partials, Answer answer, unsigned threads) {
@@ -88,10 +120,10 @@ Answer save(const Ask& ask, std::vector<Partial> partials, Answer answer) {
   answer.memory_bytes = whole.memory_bytes();
   Status status = merged.status;
   if (status.ok() && !whole.fault().empty()) status = {Code::kInvalid, whole.fault()};
+  const synopses::Identity identity{build.dataset, ask.stream, build.field, build.weight};
+  if (status.ok()) status = synopses::check_identity(identity);
   if (status.ok()) {
-    status = synopses::save_in(
-        ask.directory, ask.path,
-        synopses::save(whole, {build.dataset, ask.stream, build.field, build.weight}));
+    status = synopses::save_in(ask.directory, ask.path, synopses::save(whole, identity));
   }
   if (!status.ok()) fail(status, answer);
   ask.done();
@@ -113,8 +145,6 @@ Merged merge_partials(std::vector<Partial> partials) {
   Merged merged{std::move(partials.front().synopsis), {}};
   for (std::size_t i = 1; i < partials.size() && merged.status.ok(); ++i) {
     merged.status = merged.synopsis->merge(*partials[i].synopsis);
-    WEIR_CHECK(merged.status.ok() || merged.synopsis->own_type() != nullptr,
-               "parts of one build have equal parameters");
   }
   return merged;
 }
@@ -122,18 +152,8 @@ Merged merge_partials(std::vector<Partial> partials) {
 std::vector<Answer> answers_of(const synopses::Synopsis& synopsis, const Ask& ask,
                                const Answer& blank) {
   std::vector<Answer> answers;
-  const auto* windowed = dynamic_cast<const synopses::Windowed*>(&synopsis);
-  if (!ask.changes || windowed == nullptr) {
-    fill_answer(synopsis, ask.query, answers.emplace_back(blank));
-    return answers;
-  }
-  if (ask.query.now == kNoTime.ns) return answers;
-  synopses::Query query = ask.query;
-  query.ended = false;
-  const std::int64_t newest = windowed->window_end(ask.query.now, ask.query.ended);
-  for (const std::int64_t end : windowed->changed(ask.since, newest)) {
-    query.now = end;
-    fill_answer(synopsis, query, answers.emplace_back(blank));
+  for (const std::int64_t time : times_of(ask, {&synopsis})) {
+    fill_answer(synopsis, query_at(ask, time), answers.emplace_back(blank));
   }
   return answers;
 }
@@ -142,7 +162,7 @@ std::vector<Answer> finish(const Ask& ask, std::vector<Partial> partials, const 
                            unsigned threads) {
   switch (ask.kind) {
     case Ask::Kind::kPair:
-      return {compare(ask, std::move(partials), blank)};
+      return compare(ask, std::move(partials), blank);
     case Ask::Kind::kSearch:
       return {search(ask, std::move(partials), blank, threads)};
     case Ask::Kind::kSave:

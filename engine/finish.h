@@ -18,17 +18,18 @@ namespace weir::engine {
 
 // A part of a synopsis as it stood at a cut.
 struct Partial {
-  std::uint32_t side = 0;  // index in Ask::of
-  std::uint32_t part = 0;  // part number, or worker number for a dataset's partials
-  std::string_view stream;
+  std::uint32_t side = 0;   // index in Ask::of
+  std::uint32_t part = 0;   // part number, or worker number for a dataset's partials
+  std::string_view stream;  // of Scheme::kByStream and of searches
   std::unique_ptr<synopses::Synopsis> synopsis;
 };
 
 // Fills what an answer says from a synopsis that holds everything: n, estimate, bounds, memory.
 void fill_answer(const synopses::Synopsis& synopsis, const synopses::Query& query, Answer& answer);
 
-// Partials merged in the order of their numbers. Those of one build always merge, but for a plug-in
-// that faults: `status` then says so, and the synopsis is the merged ones before that.
+// Partials merged in the order of their numbers. Those of one build merge, but for a plug-in that
+// faults or values beyond what a kind can count: `status` then says so, and the synopsis is the
+// merged ones before that.
 struct Merged {
   std::unique_ptr<synopses::Synopsis> synopsis;
   Status status;

@@ -24,7 +24,7 @@ Status Kinds::load(const std::string& path) {
   if (directory_.empty()) {
     return {Code::kInvalid, "no plug-in directory is set; give --plugin-dir DIR"};
   }
-  const auto inside = synopses::confined(directory_, path);
+  const auto inside = synopses::confined(directory_, path, "plug-in");
   if (!inside.ok()) return inside.status();
   const auto plugin = synopses::Plugin::open(inside->string());
   if (!plugin.ok()) return plugin.status();

@@ -60,6 +60,25 @@ unsigned part_count(const Request& request, const synopses::SynopsisType& type) 
   return parts && type.mergeable ? request.parallelism : 1;
 }
 
+namespace {
+
+// Whether its parts and panes fit, each of so many bytes.
+Status check_size(const Request& request, const synopses::SynopsisType& type, std::uint64_t bytes) {
+  const std::uint64_t parts = part_count(request, type);
+  std::uint64_t panes = 1;
+  if (request.window) {
+    panes = static_cast<std::uint64_t>((request.window.size + request.window.slide) /
+                                       synopses::Windowed::pane_length(request.window));
+  }
+  if (bytes <= kMaxBuildBytes / parts / panes) return {};
+  return {Code::kInvalid, std::string(type.name) + ": " + std::to_string(parts) + " parts of " +
+                              std::to_string(panes) + " panes of " + std::to_string(bytes) +
+                              " bytes exceed " + std::to_string(kMaxBuildBytes) +
+                              " bytes; ask for less of one of them"};
+}
+
+}  // namespace
+
 std::uint32_t Names::column(const std::string& field) {
   const std::scoped_lock lock(mutex_);
   const auto [at, added] = columns_.try_emplace(field, static_cast<std::uint32_t>(columns_.size()));
@@ -71,9 +90,10 @@ std::uint32_t Names::column(const std::string& field) {
   return at->second;
 }
 
-bool Names::knows(const std::string& field) const {
+std::optional<std::uint32_t> Names::known_column(const std::string& field) const {
   const std::scoped_lock lock(mutex_);
-  return columns_.contains(field);
+  const auto found = columns_.find(field);
+  return found == columns_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::shared_ptr<const core::FieldSet> Names::fields() const {
@@ -115,6 +135,7 @@ std::size_t PlanLog::pending() const {
 std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
   making.ended = cut.end;
+  making.columns = cut.columns;
   emission(cut, making);
   for (const Scheduled& scheduled : cut.requests) {
     making.now = cut.as_of.ns;
@@ -184,6 +205,7 @@ Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
   // The form counts: two forms may have values alike.
   std::vector<double> key = request.params.values;
   key.push_back(static_cast<double>(request.params.form));
+  key.push_back(part_count(request, type));  // its size is checked for so many
   for (const std::int64_t span :
        {request.window.size, request.window.slide, request.window.grace}) {
     key.push_back(static_cast<double>(span >> 32));
@@ -193,6 +215,7 @@ Result<std::shared_ptr<const synopses::Synopsis>> PlanLog::prototype(
   if (auto standing = known.lock()) return standing;
   auto made = type.create(request.params);
   if (!made.ok()) return made.status();
+  if (Status fits = check_size(request, type, (*made)->memory_bytes()); !fits.ok()) return fits;
   std::shared_ptr<const synopses::Synopsis> shared = *std::move(made);
   if (request.window) {
     shared = std::make_shared<synopses::Windowed>(shared->clone(), request.window);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +37,8 @@ enum class Scheme {
   kBySlot,    // a dataset's other synopsis: parts by slot, each in record order
   kByStream,  // a dataset whose every stream has a synopsis of its own, with the stream's owner
 };
+// What the empty parts and panes of one build may come to.
+inline constexpr std::uint64_t kMaxBuildBytes = std::uint64_t{1} << 30;
 // Records of one part of a stream before the next part takes over.
 inline constexpr std::uint64_t kPartStride = 4096;
 
@@ -114,7 +117,8 @@ class Names {
   core::KeyTable& keys() { return keys_; }
   // Column of a field, the same for ever; a new name makes a new FieldSet.
   std::uint32_t column(const std::string& field);
-  bool knows(const std::string& field) const;
+  // Absent if nobody has asked for the field yet.
+  std::optional<std::uint32_t> known_column(const std::string& field) const;
   std::shared_ptr<const core::FieldSet> fields() const;
 
  private:
@@ -173,6 +177,8 @@ class PlanLog {
   void list(const std::shared_ptr<const Request>& request, Making& making);
   void save(const std::shared_ptr<const Request>& request, Making& making);
   void load(const std::shared_ptr<const Request>& request, Making& making);
+  // The file that a save or load means, whichever way its path is written.
+  Result<std::string> file_of(const Request& request) const;
   bool waits_for_save(const Cut& cut) const;
   Result<std::shared_ptr<const synopses::Synopsis>> prototype(const Request& request,
                                                               const synopses::SynopsisType& type);
@@ -207,8 +213,8 @@ class PlanLog {
   // One prototype for all builds of equal type and parameters, for as long as one of them stands.
   std::map<std::pair<int, std::vector<double>>, std::weak_ptr<const synopses::Synopsis>>
       prototypes_;
-  // Files that crossings have asked to be written and that are not there yet, with their number.
-  std::map<std::string, std::uint32_t> saving_;
+  // Files, without links, that a crossing has asked to be written and that are not there yet.
+  std::set<std::string> saving_;
   std::condition_variable saved_;
 };
 

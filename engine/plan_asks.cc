@@ -46,7 +46,7 @@ bool same_shape(const Build& a, const Build& b) {
 void PlanLog::emission(const Cut& cut, Making& making) {
   for (const Continuous& standing : continuous_) {
     // Windows that are still open are answered at the end of the input, whatever the period.
-    const bool windows = standing.build->request->window && options_.emit.ns > 0;
+    const bool windows(standing.build->request->window);
     if (!cut.emission && !(cut.end && windows)) continue;
     making.now = cut.emission ? cut.emission_time : cut.as_of.ns;
     auto ask = ask_of(*standing.request, standing.build);

@@ -23,6 +23,7 @@ struct PlanLog::Making {
   // The time at which the request in hand sees the state, and whether the input has ended.
   std::int64_t now = kNoTime.ns;
   bool ended = false;
+  std::uint32_t columns = 0;  // Cut::columns
   std::unordered_set<const Build*> removed;
 
   std::uint32_t add(Answer answer, std::uint32_t contributors = 0) {

@@ -22,10 +22,8 @@ Result<std::shared_ptr<const Build>> PlanLog::named_by(const Request& request) c
   std::string fields;
   for (const auto& [identity, build] : builds_) {
     const Request& there = *build->request;
-    if (build->type->id != request.synopsis_id || there.dataset != request.dataset ||
-        there.stream != request.stream) {
-      continue;
-    }
+    const bool of_it = there.stream == request.stream || build->scheme == Scheme::kByStream;
+    if (build->type != request.type || there.dataset != request.dataset || !of_it) continue;
     fields += (only == nullptr ? "" : ", ") + there.field;
     only = build;
   }
@@ -47,8 +45,12 @@ void PlanLog::save(const std::shared_ptr<const Request>& request, Making& making
                                    "the stream to save",
                                    (*build)->type->name));
   }
-  const auto inside = synopses::confined(options_.state_directory, request->path);
-  if (!inside.ok()) return making.fail(*request, inside.status().message());
+  const Result<std::string> file = file_of(*request);
+  if (!file.ok()) return making.fail(*request, file.status().message());
+  if (saving_.contains(*file)) {
+    return making.fail(*request,
+                       fmt::format("{} is saved to at this very position already", request->path));
+  }
   Ask ask;
   ask.kind = Ask::Kind::kSave;
   ask.of.push_back({*build, request->stream.empty()
@@ -57,28 +59,41 @@ void PlanLog::save(const std::shared_ptr<const Request>& request, Making& making
   ask.path = request->path;
   ask.directory = options_.state_directory;
   ask.stream = request->stream;
-  ask.done = [this, path = request->path] { saved(path); };
-  ++saving_[request->path];
+  ask.done = [this, file = *file] { saved(file); };
+  saving_.insert(*file);
   this->ask(std::move(ask), *request, Answer::Kind::kAck, making);
 }
 
-void PlanLog::saved(const std::string& path) {
+void PlanLog::saved(const std::string& file) {
   const std::scoped_lock lock(mutex_);
-  if (--saving_[path] == 0) saving_.erase(path);
+  saving_.erase(file);
   saved_.notify_all();
+}
+
+Result<std::string> PlanLog::file_of(const Request& request) const {
+  const auto inside = synopses::confined(options_.state_directory, request.path);
+  if (!inside.ok()) return inside.status();
+  return inside->lexically_normal().string();
 }
 
 // A file that an earlier cut asked for is waited for. Every worker that is behind can go on: the
 // one that waits holds nothing that they need.
 bool PlanLog::waits_for_save(const Cut& cut) const {
+  if (saving_.empty()) return false;
   return std::any_of(cut.requests.begin(), cut.requests.end(), [this](const Scheduled& scheduled) {
-    return scheduled.request->op == Op::kLoad && saving_.contains(scheduled.request->path);
+    const Request& request = *scheduled.request;
+    const bool touches = request.op == Op::kLoad || request.op == Op::kSave;
+    if (!touches || !request.error.empty()) return false;
+    const Result<std::string> file = file_of(request);
+    return file.ok() && saving_.contains(*file);
   });
 }
 
 void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making) {
   const auto fail = [&](std::string reason) { making.fail(*request, std::move(reason)); };
-  if (saving_.contains(request->path)) {
+  const Result<std::string> file = file_of(*request);
+  if (!file.ok()) return fail(file.status().message());
+  if (saving_.contains(*file)) {
     return fail(
         fmt::format("{} is saved at this very position; load it at a later one", request->path));
   }
@@ -101,23 +116,30 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
   if (as_build->stream.empty() && type->by_stream) {
     return fail(fmt::format("{} is one stream's; name the stream", type->name));
   }
+  if (!as_build->weight.empty() && type->weights == synopses::Weights::kNone) {
+    return fail(fmt::format("{} says that its values have weights, which a {} does not take",
+                            request->path, type->name));
+  }
   for (const std::string& field : {as_build->field, as_build->weight}) {
-    if (field.empty() || names_.knows(field)) continue;
-    return fail(
-        fmt::format("{} is of the field {}, which nothing reads yet; build a synopsis of it "
-                    "first",
-                    request->path, json_text(field)));
+    if (field.empty()) continue;
+    const auto column = names_.known_column(field);
+    if (column.has_value() && *column < making.columns) continue;
+    return fail(fmt::format("{} is of the field {}, which is not read here yet; build a synopsis "
+                            "of it first",
+                            request->path, json_text(field)));
   }
   const auto standing = builds_.find(identity_of(*as_build));
   std::shared_ptr<const Build> gone;
   if (standing != builds_.end()) {
     gone = standing->second;
     as_build->parallelism = gone->request->parallelism;
-    making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
-    builds_.erase(standing);
   }
   auto prototype = this->prototype(*as_build, *type);
   if (!prototype.ok()) return fail(prototype.status().message());
+  if (gone != nullptr) {
+    making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
+    builds_.erase(standing);
+  }
   made->request = std::move(as_build);
   made->type = type;
   made->prototype = *std::move(prototype);

@@ -173,8 +173,12 @@ std::int64_t RequestReader::read_span(simdjson::dom::element value, std::string_
   if (value.get(text) == simdjson::SUCCESS) {
     if (const auto span = parse_duration(text); span.ok()) return *span;
   } else if (value.is_number() && value.get(seconds) == simdjson::SUCCESS) {
-    const double ns = seconds * static_cast<double>(kNanosPerSecond);
-    if (std::fabs(ns) < 9e18 && ns == std::floor(ns)) return static_cast<std::int64_t>(ns);
+    // Decimal fractions such as 4.1 are not exact: what is that near to a whole number is meant.
+    const double exact = seconds * static_cast<double>(kNanosPerSecond);
+    const double ns = std::nearbyint(exact);
+    if (std::fabs(ns) < 9e18 && std::fabs(exact - ns) <= 1e-6 + 1e-12 * std::fabs(ns)) {
+      return static_cast<std::int64_t>(ns);
+    }
   }
   fail(fmt::format("window: {} is a duration such as \"5m\", or seconds, but {} was given", key,
                    shown(raw)));

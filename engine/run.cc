@@ -214,9 +214,9 @@ Summary Run::summarize() {
     values[name] += one.synopsis->n();
     Summary::Refused refused{one.synopsis->late(), one.synopsis->without_time(),
                              one.without_weight};
-    if (std::string fault = one.synopsis->fault(); !fault.empty()) {
-      summary.faults.push_back(name + ": " + fault);
-    }
+    std::string fault = one.synopsis->fault();
+    if (fault.empty() && !one.status.ok()) fault = one.status.message();
+    if (!fault.empty()) summary.faults.push_back(name + ": " + fault);
     if (refused.late + refused.without_time + refused.without_weight == 0) continue;
     Summary::Refused& all = summary.refused[name];
     all.late += refused.late;

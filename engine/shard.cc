@@ -36,12 +36,18 @@ std::size_t ShardWorker::do_work() {
   if (done_ || !shared_.ring.ready(next_)) return 0;
   const Entry& entry = shared_.ring.at(next_);
   feeder_.open(entry, raw(cursor_.position()), cursor_.stream_time());
-  if (!entry.requests.empty()) cross(cursor_.live(entry.requests));
+  const auto cross_here = [&](Cut cut) {
+    if (entry.fields != nullptr) {
+      cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
+    }
+    cross(cut);
+  };
+  if (!entry.requests.empty()) cross_here(cursor_.live(entry.requests));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
     apply(entry, applied, cut.index);
     applied = cut.index;
-    cross(cut);
+    cross_here(std::move(cut));
   }
   apply(entry, applied, entry.columns.records);
   if (number_ == 0) fold_header(entry);

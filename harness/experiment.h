@@ -20,5 +20,6 @@ std::function<int()> add_throughput(CLI::App& app);
 std::function<int()> add_inputs(CLI::App& app);
 std::function<int()> add_micro(CLI::App& app);
 std::function<int()> add_correlation(CLI::App& app);
+std::function<int()> add_synopses(CLI::App& app);
 
 }  // namespace weir::harness

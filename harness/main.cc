@@ -16,6 +16,9 @@ int main(int argc, char** argv) {
        weir::harness::add_inputs},
       {"micro", "nanoseconds of ring, parsing, look-up, routing and synopses (Google Benchmark)",
        weir::harness::add_micro},
+      {"synopses",
+       "records a second of the whole job with each of the ten synopses, and with all of them",
+       weir::harness::add_synopses},
       {"correlation", "the search for correlated pairs beside comparing all of them",
        weir::harness::add_correlation},
   };

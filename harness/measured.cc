@@ -73,10 +73,22 @@ Result<Measured> Quiet::measure(const std::function<Result<Measured>()>& run) co
 Result<Measured> WeirRun::measure() const {
   const std::string summary = data + "/summary.json";
   const std::string answers = data + "/answers.ndjson";
-  auto run = run_child({program_folder() + "/weir", "replay", "--threads", std::to_string(threads),
-                        "--requests", workload.requests, "--answers", answers, "--summary", summary,
-                        "--digest", "--progress", "none", input.empty() ? workload.file : input},
-                       data + "/weir.log", feeder);
+  std::vector<std::string> command = {program_folder() + "/weir",
+                                      "replay",
+                                      "--threads",
+                                      std::to_string(threads),
+                                      "--answers",
+                                      answers,
+                                      "--summary",
+                                      summary,
+                                      "--digest",
+                                      "--progress",
+                                      "none"};
+  if (!workload.requests.empty()) {
+    command.insert(command.end(), {"--requests", workload.requests});
+  }
+  command.push_back(input.empty() ? workload.file : input);
+  auto run = run_child(command, data + "/weir.log", feeder);
   if (!run.ok()) return run.status();
   simdjson::padded_string text;
   if (simdjson::padded_string::load(summary).get(text) != 0) {

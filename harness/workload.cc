@@ -36,22 +36,19 @@ std::set<Key> streams_of(const std::string& file, std::uint64_t wanted, std::uin
   return keys;
 }
 
-void write_requests(const std::string& file, const std::set<Key>& keys) {
+void write_requests(const std::string& file, const std::set<Key>& keys,
+                    const std::vector<Asked>& asked) {
   fmt::ostream out = fmt::output_file(file);
   for (const auto& [dataset, stream] : keys) {
-    const auto request = [&](const char* op, const char* synopsis) {
-      JsonLine line;
-      line.add("op", op).add("synopsis", synopsis).add("dataset", dataset).add("stream", stream);
-      return line.add("field", "price");
-    };
-    out.print(
-        "{}\n",
-        request("build", "CountMin").raw("params", R"({"epsilon":0.002,"confidence":0.99})").str());
-    out.print("{}\n", request("build", "HyperLogLog").raw("params", R"({"rsd":0.02})").str());
-    out.print("{}\n", request("build", "DFT")
-                          .raw("params", R"({"window":500,"slide":200,"coefficients":8})")
-                          .str());
-    out.print("{}\n", request("query", "HyperLogLog").str());
+    for (const Asked& each : asked) {
+      const auto request = [&](const char* op) {
+        JsonLine line;
+        line.add("op", op).add("synopsis", each.synopsis).add("dataset", dataset);
+        return line.add("stream", stream).add("field", "price");
+      };
+      out.print("{}\n", request("build").raw("params", each.params).str());
+      if (!each.query.empty()) out.print("{}\n", request("query").raw("query", each.query).str());
+    }
   }
 }
 
@@ -61,8 +58,25 @@ std::string Workload::to_json() const {
   JsonLine line;
   line.add("name", "stocks").add("records", records).add("streams", streams).add("seed", seed);
   line.add("bytes", bytes).add("checksum", checksum);
-  return line.add("synopses", "CountMin(0.002,0.99) HyperLogLog(0.02) DFT(500,200,8) on price")
-      .str();
+  return line.add("synopses", synopses).str();
+}
+
+std::vector<Asked> paper_synopses() {
+  return {
+      {"CountMin", "CountMin(0.002,0.99)", R"({"epsilon":0.002,"confidence":0.99})"},
+      {"HyperLogLog", "HyperLogLog(0.02)", R"({"rsd":0.02})", "null"},
+      {"DFT", "DFT(500,200,8)", R"({"window":500,"slide":200,"coefficients":8})"},
+  };
+}
+
+Workload Workload::with(const std::vector<Asked>& asked, const std::string& path) const {
+  Workload other = *this;
+  other.requests = asked.empty() ? "" : path;
+  other.synopses.clear();
+  for (const Asked& each : asked) other.synopses += each.label + " ";
+  other.synopses += asked.empty() ? "none" : "on price";
+  if (!asked.empty()) write_requests(path, streams_of(file, streams, records), asked);
+  return other;
 }
 
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
@@ -88,9 +102,8 @@ Result<Workload> make_workload(const std::string& weir, const std::string& folde
   if (!checksum.ok()) return checksum.status();
   made.checksum = *checksum;
   made.bytes = fs::file_size(made.file);
-  made.requests = fmt::format("{}/requests-{}-{}-{}.ndjson", folder, records, streams, seed);
-  write_requests(made.requests, streams_of(made.file, streams, records));
-  return made;
+  return made.with(paper_synopses(),
+                   fmt::format("{}/requests-{}-{}-{}.ndjson", folder, records, streams, seed));
 }
 
 }  // namespace weir::harness

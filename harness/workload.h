@@ -5,10 +5,23 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "weir/status.h"
 
 namespace weir::harness {
+
+// A synopsis that is built on the price of every stream.
+struct Asked {
+  std::string synopsis;
+  std::string label;    // with its parameters, as a result shows them
+  std::string params;   // JSON object
+  std::string query{};  // JSON value; empty = it is not asked
+};
+
+// The paper's throughput experiment: CountMin, HyperLogLog and DFT, and one query of the distinct
+// count.
+std::vector<Asked> paper_synopses();
 
 struct Workload {
   std::uint64_t records = 0;
@@ -17,14 +30,16 @@ struct Workload {
   std::string file{};      // NDJSON, layout saams
   std::string checksum{};  // of the file
   std::uint64_t bytes = 0;
-  // CountMin(0.002, 0.99), HyperLogLog(0.02) and DFT(500, 200, 8) on the price of every stream, and
-  // one query of the distinct count of each.
-  std::string requests{};
+  std::string requests{};  // file of builds, and of queries at the end; empty = none are made
+  std::string synopses{};  // what they build
 
   std::string to_json() const;  // what a result says of it
+  // The same records with other requests, which are written to the file `path`.
+  Workload with(const std::vector<Asked>& asked, const std::string& path) const;
 };
 
-// Generates what is not there yet, with `weir`, and reads the file once.
+// Generates what is not there yet, with `weir`, and reads the file once. Requests are those of
+// paper_synopses().
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
                                std::uint64_t records, std::uint64_t streams, std::uint64_t seed);
 

@@ -27,6 +27,17 @@ template <std::string ReplayOptions::*Member>
 Shown show_text(const ReplayOptions& o) {
   return shown(o.*Member);
 }
+// A directory that the engine uses; what it is used for says whether it must be there.
+template <std::string Config::*Member>
+Status set_directory(ReplayOptions& o, Values v) {
+  if (v[0].empty()) return {Code::kInvalid, "'' is empty; expected a directory"};
+  o.engine.*Member = v[0];
+  return {};
+}
+template <std::string Config::*Member>
+Shown show_directory(const ReplayOptions& o) {
+  return shown(o.engine.*Member);
+}
 template <std::vector<std::string> ReplayOptions::*Member>
 Status set_list(ReplayOptions& o, Values v) {
   o.*Member = {v.begin(), v.end()};
@@ -104,6 +115,10 @@ const std::array kSettings = {
             set_text<&ReplayOptions::rejects>, show_text<&ReplayOptions::rejects>},
     Setting{"summary", SettingKind::kText, "FILE", "the summary as JSON",
             set_text<&ReplayOptions::summary>, show_text<&ReplayOptions::summary>},
+    Setting{"state-dir", SettingKind::kText, "DIR", "where save and load requests find their files",
+            set_directory<&Config::state_directory>, show_directory<&Config::state_directory>},
+    Setting{"plugin-dir", SettingKind::kText, "DIR", "where plugin requests find theirs",
+            set_directory<&Config::plugin_directory>, show_directory<&Config::plugin_directory>},
     Setting{"digest", SettingKind::kSwitch, "", "compute a digest of the final state",
             [](ReplayOptions& o, Values v) { return set_bool(o.engine.digest, v); },
             [](const ReplayOptions& o) { return show_bool(o.engine.digest); }},

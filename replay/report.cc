@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "replay/item_table.h"
 #include "replay/units.h"
 
 namespace weir::replay {
@@ -61,13 +62,19 @@ std::string array_text(const std::string& json) {
   return shown == elements ? text : fmt::format("{}, … {}]", text, elements);
 }
 
-// Numbers are rounded for reading, arrays shortened; booleans stand as they are.
+// Numbers are rounded for reading, what is long is shortened; booleans stand as they are.
 std::string estimate_text(const Answer& answer) {
   const std::string& json = answer.estimate;
   if (json.empty() || json == "null") {
     return answer.reason.empty() ? "undefined" : "undefined: " + answer.reason;
   }
-  if (json.front() == '[') return array_text(json);
+  if (json.front() == '[' || json.front() == '{') {
+    const std::string listed = items_line(json);
+    if (!listed.empty()) return listed;
+    return json.front() == '[' ? array_text(json) : json;
+  }
+  constexpr std::size_t kText = 40;  // of a signature
+  if (json.front() == '"') return cut_to(json, kText);
   double value = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), value);
   const bool number = error == std::errc{} && end == json.data() + json.size();
@@ -76,17 +83,19 @@ std::string estimate_text(const Answer& answer) {
 
 std::string bounds_text(const Answer& answer) {
   if (answer.exact) return "exact";
-  if (!answer.lower && !answer.upper) return "";
+  const auto percent = [](double share) { return fmt::format("{:.4g} %", share * 100); };
+  if (!answer.lower && !answer.upper) return answer.confidence ? percent(*answer.confidence) : "";
   std::string text = fmt::format("[{}, {}]", answer.lower ? bound_text(*answer.lower) : "-",
                                  answer.upper ? bound_text(*answer.upper) : "-");
-  if (answer.confidence) text += fmt::format(" {:.4g} %", *answer.confidence * 100);
+  if (answer.confidence) text += " " + percent(*answer.confidence);
   return text;
 }
 
-std::string joined(const std::vector<std::string>& names, std::size_t most) {
+std::string joined(const std::vector<std::string>& names, std::size_t most,
+                   const char* between = ", ") {
   std::string text;
   for (std::size_t i = 0; i < names.size() && i < most; ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
+    text += (i == 0 ? "" : between) + names[i];
   }
   if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
   return text;
@@ -94,6 +103,23 @@ std::string joined(const std::vector<std::string>& names, std::size_t most) {
 
 std::string plural(std::uint64_t n, const char* one, const char* many) {
   return fmt::format("{} {}", grouped(n), n == 1 ? one : many);
+}
+
+// "D/A/price CountMin 12 late, 3 without a time".
+std::vector<std::string> refused_texts(const Summary& summary) {
+  std::vector<std::string> texts;
+  for (const auto& [build, n] : summary.refused) {
+    std::string counts;
+    const auto count = [&counts](std::uint64_t values, const char* what) {
+      if (values == 0) return;
+      counts += fmt::format("{} {} {}", counts.empty() ? "" : ",", grouped(values), what);
+    };
+    count(n.late, "late");
+    count(n.without_time, "without a time");
+    count(n.without_weight, "without a weight");
+    texts.push_back(build + counts);
+  }
+  return texts;
 }
 
 std::string answers_line(const ReportContext& context) {
@@ -148,6 +174,11 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
     row("note", fmt::format("no record could be read as {}; is the layout right?",
                             layout.empty() ? "a tuple" : layout));
   }
+  if (s.late != 0) {
+    row("late",
+        plural(s.late, "tuple", "tuples") + " came when each window or interval for them was over");
+  }
+  if (!s.refused.empty()) row("refused", "values: " + joined(refused_texts(s), 3, "; "));
   row("streams",
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
@@ -159,6 +190,13 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
     row("note", fmt::format("{} saw no tuple: {}",
                             plural(s.builds_without_tuples.size(), "build", "builds"),
                             joined(s.builds_without_tuples, 3)));
+  }
+  constexpr std::size_t kFaults = 3;
+  for (std::size_t i = 0; i < s.faults.size() && i < kFaults; ++i) {
+    row("fault", without_control(s.faults[i]));
+  }
+  if (s.faults.size() > kFaults) {
+    row("fault", fmt::format("and {} more", s.faults.size() - kFaults));
   }
   row("threads", fmt::format("{}{}{}", s.threads, s.placement.empty() ? "" : ": ", s.placement));
   if (!s.digest.empty()) row("digest", s.digest);
@@ -176,11 +214,20 @@ void AnswerTable::add(const Answer& answer) {
 
 namespace {
 
-std::string day_of(const Answer& a) { return time_text(a.as_of).substr(0, 10); }
-std::string clock_of(const Answer& a) {
-  const std::string text = time_text(a.as_of);
+std::string day_of(Time time) { return time_text(time).substr(0, 10); }
+std::string clock_of(Time time) {
+  const std::string text = time_text(time);
   const std::size_t at = text.find('T');
   return at == std::string::npos ? text : text.substr(at + 1);
+}
+
+// "09:30:00Z to 09:35:00Z"; with the days where they are not that of the cut.
+std::string window_of(const Answer& a) {
+  if (!a.window_end.known()) return {};
+  const bool today =
+      day_of(a.window_start) == day_of(a.as_of) && day_of(a.window_end) == day_of(a.as_of);
+  const auto text = [today](Time time) { return today ? clock_of(time) : time_text(time); };
+  return text(a.window_start) + " to " + text(a.window_end);
 }
 
 constexpr int kMostDispensable = 3;
@@ -197,12 +244,13 @@ struct AnswerColumn {
 
 const AnswerColumn kAnswerColumns[] = {
     {{"record", Table::Align::kRight}, [](const Answer& a) { return grouped(raw(a.seq)); }, true},
-    {{"day"}, day_of, true, 2},
-    {{"time"}, clock_of, true, kMostDispensable},
+    {{"day"}, [](const Answer& a) { return day_of(a.as_of); }, true, 2},
+    {{"time"}, [](const Answer& a) { return clock_of(a.as_of); }, true, kMostDispensable},
     {{"dataset"}, [](const Answer& a) { return a.dataset; }, true},
     {{"stream"}, [](const Answer& a) { return a.stream.empty() ? "*" : a.stream; }, true},
     {{"field"}, [](const Answer& a) { return a.field; }, true},
     {{"synopsis"}, [](const Answer& a) { return a.synopsis; }, true},
+    {{"window"}, window_of, true},
     {{"query"}, [](const Answer& a) { return a.query; }},
     {{"estimate", Table::Align::kRight}, estimate_text},
     {{"bounds"}, bounds_text},

@@ -134,8 +134,8 @@ int print_synopses(const SynopsesOptions& options) {
 }  // namespace
 
 Command add_synopses(CLI::App& program) {
-  CLI::App* app = program.add_subcommand(
-      "synopses", "the kinds of synopses: parameters, queries, what they promise");
+  CLI::App* app =
+      program.add_subcommand("synopses", "the kinds of synopses, their queries and bounds");
   app->footer(
       "Examples:\n"
       "  weir synopses\n"

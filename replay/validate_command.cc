@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
 
 #include "engine/json_text.h"
@@ -17,6 +20,7 @@ namespace {
 
 struct ValidateOptions {
   std::vector<std::string> configs, mappings, requests;
+  std::string plugins, emit;  // as replay will be given them; "" = what a configuration says
   bool json = false;
 };
 
@@ -32,14 +36,29 @@ class Validation {
   explicit Validation(const ValidateOptions& options) : options_(options) {}
 
   int run() {
-    for (const std::string& file : options_.configs) config(file);
+    // A period that only the command line of a run will tell is not known.
+    RunSettings settings{options_.plugins, std::nullopt};
+    if (!options_.emit.empty()) {
+      const Result<Period> period = Period::parse(options_.emit);
+      if (!period.ok()) return fail(kExitUsage, period.status().with("--emit").message());
+      settings.emit = *period;
+    }
+    for (const std::string& file : options_.configs) config(file, settings);
+    // Files that stand beside a configuration are run with it.
+    if (of_config_.has_value()) settings = *of_config_;
     for (const std::string& file : options_.mappings) mapping(file);
-    for (const std::string& file : options_.requests) requests(file);
+    for (const std::string& file : options_.requests) requests(file, settings);
     check_all_requests();
     return report();
   }
 
  private:
+  // What requests depend on of the run that they are for.
+  struct RunSettings {
+    std::string plugins;
+    std::optional<Period> emit;
+  };
+
   // A file that is named twice, or by a configuration too, is looked at once.
   bool known(const std::string& file, std::string_view kind) const {
     return std::any_of(verdicts_.begin(), verdicts_.end(), [&](const Verdict& verdict) {
@@ -53,7 +72,7 @@ class Validation {
   }
 
   // The mapping and requests that a configuration names are part of it.
-  void config(const std::string& file) {
+  void config(const std::string& file, RunSettings settings) {
     if (known(file, "configuration")) return;
     ReplayOptions replay;
     Verdict& verdict = begin(file, "configuration");
@@ -76,7 +95,10 @@ class Validation {
       verdict.errors.push_back(engine.status().with(file).message());
     }
     if (!replay.mapping.empty()) mapping(replay.mapping);
-    for (const std::string& named : replay.requests) requests(named);
+    if (settings.plugins.empty()) settings.plugins = replay.engine.plugin_directory;
+    if (!settings.emit.has_value()) settings.emit = replay.engine.emit;
+    for (const std::string& named : replay.requests) requests(named, settings);
+    of_config_ = std::move(settings);
   }
 
   void mapping(const std::string& file) {
@@ -90,7 +112,7 @@ class Validation {
     }
   }
 
-  void requests(const std::string& file) {
+  void requests(const std::string& file, const RunSettings& settings) {
     if (known(file, "requests")) return;
     Verdict& verdict = begin(file, "requests");
     const Result<std::string> text = read_text(file);
@@ -98,15 +120,23 @@ class Validation {
       verdict.errors.push_back(text.status().message());
       return;
     }
-    auto parsed = read_requests(*text, file);
+    auto parsed = read_requests(*text, file, kinds(settings.plugins));
     if (!parsed.ok()) {
       verdict.errors.push_back(parsed.status().message());
       return;
     }
     verdict.what = fmt::format("{} requests", parsed->requests.size());
     if (parsed->requests.empty()) verdict.errors.push_back(file + ": it holds no request");
+    parsed->emit = settings.emit;
     files_.push_back(std::move(*parsed));
     verdict_of_.push_back(verdicts_.size() - 1);
+  }
+
+  // Those that requests with plug-ins of this directory may name.
+  engine::Kinds& kinds(const std::string& plugins) {
+    auto& kinds = kinds_[plugins];
+    if (kinds == nullptr) kinds = std::make_unique<engine::Kinds>(plugins);
+    return *kinds;
   }
 
   // Builds of one file may be asked by queries of another, so all are looked at together.
@@ -139,6 +169,8 @@ class Validation {
 
   const ValidateOptions& options_;
   std::vector<Verdict> verdicts_;
+  std::map<std::string, std::unique_ptr<engine::Kinds>> kinds_;  // by directory; before files_
+  std::optional<RunSettings> of_config_;                         // of the last one
   std::vector<RequestFile> files_;
   std::vector<std::size_t> verdict_of_;  // by file
 };
@@ -149,10 +181,11 @@ Command add_validate(CLI::App& program) {
   CLI::App* app =
       program.add_subcommand("validate", "check configuration, mapping and requests files");
   app->footer(
-      "Opens no socket, reads no data. Prints a line for each good file, and each error\n"
-      "with where it stands and what would be right. Exit status: 0 if all are good,\n"
-      "else 78. Examples:\n"
+      "Opens no socket, reads no data and no state files; plug-ins are loaded. Prints a\n"
+      "line for each good file, and each error with where it stands and what would be\n"
+      "right. Exit status: 0 if all are good, else 78. Examples:\n"
       "  weir validate --config run.toml\n"
+      "  weir validate --requests builds.json --emit 10s --plugin-dir plugins\n"
       "  weir validate --mapping taxi.toml --requests builds.json --requests more.json");
   auto options = std::make_shared<ValidateOptions>();
   const auto files = [app](const char* name, std::vector<std::string>& into, const char* help) {
@@ -165,6 +198,10 @@ Command add_validate(CLI::App& program) {
   files("--config", options->configs, "a configuration of `weir replay` and what it names");
   files("--mapping", options->mappings, "a mapping");
   files("--requests", options->requests, "requests");
+  app->add_option("--plugin-dir", options->plugins, "where plugin requests find their files")
+      ->type_name("DIR");
+  app->add_option("--emit", options->emit, "the period of the run, if it will be told one")
+      ->type_name("PERIOD");
   app->add_flag("--json", options->json, "the verdicts as JSON");
   return {
       app, [options]() -> int {

@@ -76,6 +76,10 @@ class Dft final : public Synopsis {
   int id() const override { return 4; }
   const Params& params() const override { return params_; }
   std::uint64_t n() const override { return grid_ == nullptr ? n_ : grid_->grid.taken(); }
+  std::uint64_t late() const override { return grid_ == nullptr ? 0 : grid_->grid.late(); }
+  std::uint64_t without_time() const override {
+    return grid_ == nullptr ? 0 : grid_->grid.timeless();
+  }
   bool timed() const override { return grid_ != nullptr; }
   void update(const Items& items) override;
   Status merge(const Synopsis& other) override;

@@ -26,8 +26,10 @@ void Dft::update_grid(const Items& items) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items.kinds() != nullptr && items.kinds()[i] == core::Kind::kText) continue;
     const bool first = !grid.started();
+    const std::uint64_t refused = grid.refused();
     std::uint64_t count =
         grid.take(times == nullptr ? kNoTime.ns : times[i], items.number(i), carried);
+    if (grid.refused() != refused) items.refuse(i);
     if (first && grid.started()) grid_->lead = lead_of(grid.open());
     // A few at a time are taken together with those before them.
     if (grid_->lead == 0 && count <= kDftLeaf - held) {

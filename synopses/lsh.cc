@@ -114,8 +114,10 @@ void Lsh::update_grid(const Items& items) {
   double carried = 0.0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items.kinds() != nullptr && items.kinds()[i] == core::Kind::kText) continue;
+    const std::uint64_t refused = grid_->refused();
     const std::uint64_t closed =
         grid_->take(times == nullptr ? kNoTime.ns : times[i], items.number(i), carried);
+    if (grid_->refused() != refused) items.refuse(i);
     if (closed != 0) append_run(carried, closed);
   }
 }

@@ -55,6 +55,8 @@ class Lsh final : public Synopsis {
   int id() const override { return 9; }
   const Params& params() const override { return params_; }
   std::uint64_t n() const override { return grid_ ? grid_->taken() : n_; }
+  std::uint64_t late() const override { return grid_ ? grid_->late() : 0; }
+  std::uint64_t without_time() const override { return grid_ ? grid_->timeless() : 0; }
   bool timed() const override { return grid_.has_value(); }
   void update(const Items& items) override;
   Status merge(const Synopsis& other) override;

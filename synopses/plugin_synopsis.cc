@@ -219,6 +219,7 @@ Status PluginSynopsis::merge(const Synopsis& other) {
     return cannot_merge(*this, other, "together they exceed 2^63 values");
   }
   if (from == this) return merge(*clone());  // a plug-in need not think of that
+  const std::scoped_lock lock(from->calls_);
   const int code = guarded([&] { return plugin_->table().merge(state_, from->state_); });
   std::optional<Fault> fault;
   if (code != WEIR_PLUGIN_OK) {
@@ -235,6 +236,7 @@ Status PluginSynopsis::merge(const Synopsis& other) {
 
 Result<Estimate> PluginSynopsis::estimate(const Query& query) const {
   if (fault_) return Status(Code::kInvalid, fault());
+  const std::scoped_lock lock(calls_);
   const weir_plugin& table = plugin_->table();
   if (const std::optional<Fault> over = memory_fault()) {
     return wrong(*plugin_, over->code != 0
@@ -276,6 +278,7 @@ Result<Estimate> PluginSynopsis::estimate(const Query& query) const {
 }
 
 std::size_t PluginSynopsis::memory_bytes() const {
+  const std::scoped_lock lock(calls_);
   std::uint64_t bytes = 0;
   if (state_ != nullptr &&
       guarded([&] { return plugin_->table().memory_bytes(state_, &bytes); }) != WEIR_PLUGIN_OK) {
@@ -291,6 +294,7 @@ std::unique_ptr<Synopsis> PluginSynopsis::clone() const {
   copy->n_ = n_;
   copy->fault_ = fault_;
   if (fault_) return copy;
+  const std::scoped_lock lock(calls_);
   const weir_plugin& table = plugin_->table();
   int code = WEIR_PLUGIN_OK;
   std::optional<Fault> fault;
@@ -340,6 +344,7 @@ std::optional<PluginSynopsis::Fault> PluginSynopsis::append_state(std::string& i
 // bytes of the state, u32 length and text of the fault.
 void PluginSynopsis::serialize(std::string& into) const {
   if (fault_) return append_fault(into, *fault_);
+  const std::scoped_lock lock(calls_);
   const std::size_t begin = into.size();
   core::Writer head;
   head.put(kLive);

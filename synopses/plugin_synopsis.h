@@ -17,6 +17,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -71,6 +72,8 @@ class PluginSynopsis final : public Synopsis {
   void append_fault(std::string& into, const Fault& fault) const;
   bool read_fault(std::string_view payload);
 
+  // Workers clone one prototype at once, and a plug-in is never asked to bear that.
+  mutable std::mutex calls_;
   std::shared_ptr<const Plugin> plugin_;
   Params params_;
   weir_plugin_state* state_ = nullptr;  // null when quarantined

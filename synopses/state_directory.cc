@@ -101,9 +101,9 @@ bool sync_directory(const fs::path& directory) {
   return opened.open() && (::fsync(opened.get()) == 0 || errno == EINVAL);
 }
 
-Status not_confined(std::string_view relative, std::string_view why) {
-  return {Code::kInvalid,
-          fmt::format("path \"{}\" {}; it names a file inside the state directory", relative, why)};
+Status not_confined(std::string_view relative, std::string_view why, std::string_view what) {
+  return {Code::kInvalid, fmt::format("path \"{}\" {}; it names a file inside the {} directory",
+                                      relative, why, what)};
 }
 
 bool is_within(const fs::path& path, const fs::path& root) {
@@ -161,24 +161,27 @@ Result<std::string> read_state_file(const fs::path& path) {
   return bytes;
 }
 
-Result<fs::path> confined(const fs::path& directory, std::string_view relative) {
+Result<fs::path> confined(const fs::path& directory, std::string_view relative,
+                          std::string_view what) {
   if (directory.empty()) {
     return Status(Code::kInvalid, "no state directory is set; give --state-dir DIR");
   }
-  if (relative.empty()) return not_confined(relative, "is empty");
-  if (relative.find('\0') != std::string_view::npos) return not_confined(relative, "holds a NUL");
+  const auto refuse = [&](std::string_view why) { return not_confined(relative, why, what); };
+  if (relative.empty()) return refuse("is empty");
+  if (relative.find('\0') != std::string_view::npos) return refuse("holds a NUL");
   const fs::path given(relative);
-  if (given.is_absolute()) return not_confined(relative, "is absolute");
-  if (!given.has_filename()) return not_confined(relative, "ends in a slash");
+  if (given.is_absolute()) return refuse("is absolute");
+  if (!given.has_filename()) return refuse("ends in a slash");
   std::error_code error;
-  const fs::path root = fs::canonical(directory, error);
-  if (error) return io_error("use the state directory", directory, error.message());
+  // The first save makes it; nothing inside can be a symlink before.
+  const fs::path root = fs::weakly_canonical(directory, error);
+  if (error) return io_error("use the directory", directory, error.message());
   fs::path reached = root;
   for (const fs::path& name : given) {
-    if (name == "..") return not_confined(relative, "holds \"..\"");
+    if (name == "..") return refuse("holds \"..\"");
     if (name == ".") continue;
     if (name.native().starts_with('.')) {
-      return not_confined(relative, "holds a name that begins with a dot");
+      return refuse("holds a name that begins with a dot");
     }
     reached /= name;
     const fs::file_status status = fs::symlink_status(reached, error);
@@ -187,8 +190,8 @@ Result<fs::path> confined(const fs::path& directory, std::string_view relative) 
     }
     if (!fs::is_symlink(status)) continue;
     const fs::path behind = fs::canonical(reached, error);
-    if (error) return not_confined(relative, "passes a symlink that leads nowhere");
-    if (!is_within(behind, root)) return not_confined(relative, "passes a symlink that leads out");
+    if (error) return refuse("passes a symlink that leads nowhere");
+    if (!is_within(behind, root)) return refuse("passes a symlink that leads out");
     reached = behind;
   }
   return reached;

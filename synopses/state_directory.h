@@ -35,9 +35,10 @@ Result<std::string> read_state_file(const std::filesystem::path& path);
 
 // Where `relative` lies inside `directory`, symlinks resolved. Refused: an empty directory (none is
 // set), absolute paths, "..", names that begin with a dot (temporaries do), and symlinks that lead
-// outside or nowhere. Parts that do not exist yet are fine. Creates nothing.
+// outside or nowhere. Parts that do not exist yet are fine, the directory too. Creates nothing.
+// `what` kind of directory it is, for messages.
 Result<std::filesystem::path> confined(const std::filesystem::path& directory,
-                                       std::string_view relative);
+                                       std::string_view relative, std::string_view what = "state");
 
 // What a save or a load request does. A save makes the directory, and those below it in the path.
 Status save_in(const std::filesystem::path& directory, std::string_view relative,

@@ -170,6 +170,8 @@ Result<State> load_state(std::string_view bytes, const Types& types) {
       frame->window ? Windowed::deserialize(*type, frame->params, frame->window, frame->payload)
                     : type->deserialize(frame->params, frame->payload);
   if (!loaded.ok()) return loaded.status();
+  // Merging it with as much again must not overflow anything.
+  if (frame->n > std::uint64_t{1} << 62) return refuse("more than 2^62 values");
   // A plug-in that fails at the save is saved as quarantined, after fewer values.
   if ((*loaded)->n() != frame->n && (*loaded)->fault().empty()) {
     return refuse(

@@ -50,13 +50,15 @@ class TimeGrid {
     }
     return take_elsewhere(time, value, carried);
   }
-  void refuse(std::uint64_t values) { refused_ += values; }
 
   bool started() const { return started_; }
   std::int64_t open() const { return open_; }  // REQUIRES: started()
   double value() const { return value_; }      // the open interval's so far
   std::uint64_t taken() const { return taken_; }
-  std::uint64_t refused() const { return refused_; }
+  // Values that came too late, and that had no time.
+  std::uint64_t late() const { return late_; }
+  std::uint64_t timeless() const { return timeless_; }
+  std::uint64_t refused() const { return late_ + timeless_; }
   std::int64_t interval() const { return interval_; }
 
   std::int64_t interval_of(std::int64_t time) const { return floor_divide(time, interval_); }
@@ -80,10 +82,11 @@ class TimeGrid {
            static_cast<std::uint64_t>(interval_of(kNoTime.ns + 1));
   }
 
-  // u64 taken, u64 refused, u8 started; if so i64 open, f64 value.
+  // u64 taken, u64 late, u64 without a time, u8 started; if so i64 open, f64 value.
   void serialize(core::Writer& out) const {
     out.put(taken_);
-    out.put(refused_);
+    out.put(late_);
+    out.put(timeless_);
     out.put(static_cast<std::uint8_t>(started_));
     if (!started_) return;
     out.put(open_);
@@ -92,7 +95,8 @@ class TimeGrid {
   // Why the bytes are no grid; null if they are.
   const char* deserialize(core::Reader& in) {
     taken_ = in.get<std::uint64_t>();
-    refused_ = in.get<std::uint64_t>();
+    late_ = in.get<std::uint64_t>();
+    timeless_ = in.get<std::uint64_t>();
     const auto started = in.get<std::uint8_t>();
     if (!in.ok()) return "it is too short";
     if (started > 1 || (started == 1) != (taken_ != 0)) return "a grid that is half begun";
@@ -127,7 +131,7 @@ class TimeGrid {
                           static_cast<std::uint64_t>(interval_);
     const std::int64_t interval = next ? open_ + 1 : interval_of(time);
     if (time == kNoTime.ns || (started_ && interval < open_)) {
-      ++refused_;
+      ++(time == kNoTime.ns ? timeless_ : late_);
       return 0;
     }
     const std::uint64_t closed = started_ ? closes(interval) : 0;
@@ -153,7 +157,8 @@ class TimeGrid {
   std::int64_t open_end_ = kMost;
   double value_ = 0.0;
   std::uint64_t taken_ = 0;
-  std::uint64_t refused_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t timeless_ = 0;
 };
 
 }  // namespace weir::synopses

@@ -204,14 +204,20 @@ std::int64_t Windowed::window_end(std::int64_t now, bool ended) const {
   return ended ? newest + spec_.slide : newest;
 }
 
+std::int64_t Windowed::last_window_end(std::int64_t time) const {
+  return last_end(spec_, clamped(time));
+}
+
 std::vector<std::int64_t> Windowed::changed(std::int64_t since, std::int64_t now) const {
   std::vector<std::int64_t> ends;
   for (const auto& [number, pane] : panes_) {
     const std::int64_t start = number * length_;
-    for (std::int64_t end = first_end(spec_, start); end <= std::min(last_end(spec_, start), now);
-         end += spec_.slide) {
-      if (since == kNoTime.ns || end > since || pane.clock >= since) ends.push_back(end);
-    }
+    const std::int64_t last = std::min(last_end(spec_, start), clamped(now));
+    std::int64_t end = first_end(spec_, start);
+    // A pane without news is news only to windows that ended since.
+    const bool news = since == kNoTime.ns || pane.clock >= since;
+    if (!news && end <= since) end += ((since - end) / spec_.slide + 1) * spec_.slide;
+    for (; end <= last; end += spec_.slide) ends.push_back(end);
   }
   std::sort(ends.begin(), ends.end());
   ends.erase(std::unique(ends.begin(), ends.end()), ends.end());

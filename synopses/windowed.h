@@ -75,6 +75,8 @@ class Windowed final : public Synopsis {
   // The end of the newest window that has ended at `now`, or with `ended` the first that ends
   // after.
   std::int64_t window_end(std::int64_t now, bool ended) const;
+  // The end of the last window that holds `time`.
+  std::int64_t last_window_end(std::int64_t time) const;
 
   // Where a value goes, as update() decides; a function of `spec` alone. For routing and counting.
   static bool is_late(const WindowSpec& spec, std::int64_t time, std::int64_t clock);

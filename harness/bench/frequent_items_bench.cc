@@ -1,74 +1,18 @@
-// Nanoseconds a value of Lossy Counting and Sticky Sampling: batches of one stream (25 values, as a
-// block of 100 streams gives, and 4096), beside a straw man of each that keeps a standard map and
+// Lossy Counting and Sticky Sampling, beside a straw man of each that keeps a standard map and
 // prunes or tosses as the paper words it. A stream of values that never repeat is the hardest for
-// Lossy Counting: every value is taken in and forgotten again. Every run starts with what a million
-// values of its distribution left.
+// Lossy Counting: every value is taken in and forgotten again.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <memory>
-#include <random>
 #include <unordered_map>
-#include <vector>
 
+#include "harness/bench/synopses_bench.h"
 #include "synopses/hash.h"
-#include "synopses/registry.h"
 
 namespace weir::synopses {
 namespace {
 
-constexpr std::size_t kValues = 1 << 20;
-constexpr double kEpsilon = 1e-3;
-
-std::vector<std::uint64_t> make_values(bool zipf) {
-  std::mt19937_64 random(1);
-  std::vector<double> cumulative;
-  double sum = 0;
-  for (int i = 1; i <= 100'000; ++i) cumulative.push_back(sum += std::pow(i, -1.1));
-  std::vector<std::uint64_t> bits;
-  for (std::size_t i = 0; i < kValues; ++i) {
-    const double u = static_cast<double>(random() >> 11) * 0x1p-53;
-    const double rank = static_cast<double>(
-        std::upper_bound(cumulative.begin(), cumulative.end(), u * sum) - cumulative.begin());
-    bits.push_back(core::number(zipf ? 0.0001 * rank + 1.0 : u * 100.0).bits);
-  }
-  return bits;
-}
-
-std::span<const std::uint64_t> values(bool zipf) {
-  static const std::vector<std::uint64_t> kAll[] = {make_values(false), make_values(true)};
-  return kAll[zipf];
-}
-
-// Calls `update` with one run of values after another, for ever.
-template <class Update>
-void measure(benchmark::State& state, const Update& update) {
-  const auto run = static_cast<std::size_t>(state.range(0));
-  const auto all = values(state.range(1) != 0);
-  update(all);
-  std::size_t at = 0;
-  for (auto _ : state) {
-    update(all.subspan(at, run));
-    at = at + 2 * run <= all.size() ? at + run : 0;
-  }
-  const auto total = static_cast<double>(state.iterations()) * static_cast<double>(run);
-  state.counters["ns_a_value"] =
-      benchmark::Counter(total * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.SetItemsProcessed(static_cast<std::int64_t>(total));
-}
-
-void synopsis(benchmark::State& state, const char* name, const std::vector<double>& params) {
-  const SynopsisType& type = *find_type(name);
-  std::vector<Scalar> scalars;
-  for (const double param : params) scalars.push_back({core::number(param)});
-  const auto made = *type.create(*parse_params(type, std::span<const Scalar>(scalars)));
-  core::Array<std::uint64_t> scratch;
-  measure(state, [&](std::span<const std::uint64_t> bits) {
-    made->update(Items(bits, nullptr, nullptr, scratch));
-  });
-}
+using namespace bench;  // NOLINT(google-build-using-namespace)
 
 void lossy_straw_man(benchmark::State& state) {
   struct Entry {
@@ -110,18 +54,13 @@ void sticky_straw_man(benchmark::State& state, std::uint64_t t) {
   });
 }
 
-void apply_runs(benchmark::internal::Benchmark* bench) {
-  bench->ArgNames({"run", "zipf"});
-  for (const int run : {25, 4096}) {
-    for (const int distribution : {0, 1}) bench->Args({run, distribution});
-  }
-}
-
-BENCHMARK_CAPTURE(synopsis, lossy_counting, "LossyCounting", {kEpsilon})->Apply(apply_runs);
-BENCHMARK(lossy_straw_man)->Apply(apply_runs);
-BENCHMARK_CAPTURE(synopsis, sticky_sampling, "StickySampling", {0.01, kEpsilon, 0.01})
-    ->Apply(apply_runs);
-BENCHMARK_CAPTURE(sticky_straw_man, t_9211, 9'211)->Apply(apply_runs);
+BENCHMARK_CAPTURE(one_stream, LossyCounting, kLossy)->Apply(runs);
+BENCHMARK(lossy_straw_man)->Name("straw_man/LossyCounting")->Apply(runs);
+BENCHMARK_CAPTURE(one_stream, LossyCounting_weighted, kLossy, true)->Apply(runs);
+BENCHMARK_CAPTURE(one_stream, StickySampling, kSticky)->Apply(runs);
+BENCHMARK_CAPTURE(sticky_straw_man, t_9211, 9'211)->Name("straw_man/StickySampling")->Apply(runs);
+BENCHMARK_CAPTURE(hundred_streams, LossyCounting, {kLossy})->Apply(short_runs);
+BENCHMARK_CAPTURE(hundred_streams, StickySampling, {kSticky})->Apply(short_runs);
 
 }  // namespace
 }  // namespace weir::synopses

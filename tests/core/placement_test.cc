@@ -168,10 +168,10 @@ TEST(Placement, RefusesWithWhatWouldBeRight) {
   EXPECT_EQ(message({.policy = "fast"}), "placement is \"fast\"; expected auto, spread or none");
   EXPECT_EQ(
       message({.ingest_threads = 2}),
-      "ingest_threads is 2 but shard_threads is 0; give both, or neither and threads instead");
+      "ingest-threads is 2 but shard-threads is 0; give both, or neither and threads instead");
   EXPECT_EQ(
       message({.shard_threads = 3}),
-      "shard_threads is 3 but ingest_threads is 0; give both, or neither and threads instead");
+      "shard-threads is 3 but ingest-threads is 0; give both, or neither and threads instead");
   EXPECT_EQ(message({.threads = 5000}), "threads is 5000; at most 1024");
 }
 

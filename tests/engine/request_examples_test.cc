@@ -48,6 +48,7 @@ TEST(RequestExamples, OfTheDocumentationHaveNoErrors) {
   const auto blocks = doc_blocks("json");
   EXPECT_GE(blocks.size(), 5u);
   for (const std::string& block : blocks) {
+    if (block.find("plugin") != std::string::npos) continue;  // tests/replay/docs_test.cc has one
     for (const Request& r : parse(block)) EXPECT_EQ(r.error, "") << block;
   }
 }

@@ -81,6 +81,30 @@ TEST(Report, AsksWhetherTheLayoutIsRightWhenNoRecordFitsIt) {
   EXPECT_THAT(readable_summary(s, {}), HasSubstr("no record could be read as saams"));
 }
 
+TEST(Report, TellsWhatCameLateWhatWasRefusedAndWhichPlugInsFailed) {
+  Summary s = summary();
+  const std::string well = readable_summary(s, {});
+  for (const char* title : {"late ", "refused", "fault"}) {
+    EXPECT_THAT(well, Not(HasSubstr("\n" + std::string(title)))) << title;
+  }
+  s.applied = 900;
+  s.late = 80;
+  s.refused = {{"D/*/price AMS", {0, 0, 7}},
+               {"D/A/price CountMin", {1234, 2, 0}},
+               {"D/B/price CountMin", {1, 0, 0}},
+               {"D/C/price CountMin", {1, 0, 0}}};
+  s.faults = {"D/A/price TopK: one", "D/B/price TopK: two", "D/C/price TopK: three",
+              "D/D/price TopK: four"};
+  const std::string text = readable_summary(s, {});
+  EXPECT_THAT(text, HasSubstr("late      80 tuples came when each window or interval for them was "
+                              "over\n"));
+  EXPECT_THAT(text, HasSubstr("refused   values: D/*/price AMS 7 without a weight; D/A/price "
+                              "CountMin 1,234 late, 2 without a time; D/B/price CountMin 1 late "
+                              "and 1 more\n"));
+  EXPECT_THAT(text, HasSubstr("fault     D/A/price TopK: one\n"));
+  EXPECT_THAT(text, HasSubstr("fault     D/C/price TopK: three\nfault     and 1 more\n"));
+}
+
 Answer answer(std::string estimate) {
   Answer a;
   a.kind = Answer::Kind::kAdHoc;
@@ -152,6 +176,45 @@ TEST(AnswerTable, ShortensArraysForReading) {
   EXPECT_EQ(shown("[true,\"a]\\\"\",1e3]"), R"([true, "a]\"", 1000])");
   EXPECT_EQ(shown("[[0.36882140668,0],[-0.123456,1.23456e-7],[3.33333333,1],[4,4],[5,5]]"),
             "[[0.3688,0], [-0.1235,1.235e-07], … 5]");
+}
+
+TEST(AnswerTable, ShowsTheWindowOfAnAnswer) {
+  const auto at = [](int second) { return Time{(1546421400 + second) * kNanosPerSecond}; };
+  AnswerTable table;
+  Answer a = answer("12");
+  a.as_of = at(400);
+  a.window_start = at(0);
+  a.window_end = at(300);
+  table.add(a);
+  EXPECT_THAT(table.render(0), HasSubstr("window 09:30:00Z to 09:35:00Z"));
+  a.window_start = at(-86'400);
+  table.add(a);
+  const std::string text = table.render(0);
+  EXPECT_THAT(text, HasSubstr("\n09:30:00Z to 09:35:00Z                     "));
+  EXPECT_THAT(text, HasSubstr("\n2019-01-01T09:30:00Z to 2019-01-02T09:35:00Z "));
+}
+
+TEST(AnswerTable, ShowsListsAndPairsInShort) {
+  const auto shown = [](const char* estimate) {
+    AnswerTable table;
+    table.add(answer(estimate));
+    std::string text = table.render(0);
+    text = text.substr(text.rfind("6.0654") + 8);
+    text.erase(text.find("  1,000"));
+    return text.substr(text.find_first_not_of(' '));
+  };
+  EXPECT_EQ(shown(R"([{"item":6.05,"estimate":12,"lower":10,"upper":12}])"), "6.05: 12");
+  EXPECT_EQ(shown(R"([{"item":6.0511,"estimate":12000},{"item":"a, b","estimate":1100},)"
+                  R"({"item":3,"estimate":900},{"item":4,"estimate":8}])"),
+            R"(6.0511: 12000, "a, b": 1100, 3: 900, … 4)");
+  EXPECT_EQ(shown(R"({"pairs":[],"compared":0,"possible":45,"streams":10,"left_out":0})"),
+            "0 of 45 pairs, 0 compared");
+  EXPECT_EQ(shown(R"({"pairs":[{"streams":["A","B"],"correlation":0.981234567},)"
+                  R"({"streams":["A","C"],"correlation":1}],)"
+                  R"("compared":7,"possible":28,"streams":10,"left_out":2})"),
+            "2 of 28 pairs, 7 compared, 2 streams left out: A-B 0.9812, A-C 1");
+  EXPECT_EQ(shown(("\"" + std::string(100, '1') + "\"").c_str()),
+            "\"" + std::string(38, '1') + "…");
 }
 
 TEST(AnswerTable, DoesWithoutTheLeastColumnsWhereThereIsNoRoom) {

@@ -2,7 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "replay/request_check.h"
+#include <filesystem>
+
 #include "tests/replay/subprocess.h"
 
 namespace weir::replay {
@@ -11,49 +12,54 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// The errors of one file with these requests.
-std::vector<std::string> errors_of(const std::string& requests) {
-  const auto file = read_requests(requests, "r");
-  EXPECT_TRUE(file.ok());
-  std::vector<std::string> texts;
-  for (const RequestError& error : check_requests({&*file, 1})) texts.push_back(error.text);
-  return texts;
-}
-
-std::string count_min(const std::string& more) {
-  return R"({"synopsis":"CountMin","dataset":"D","stream":"A","field":"price",)" + more + "}\n";
-}
-std::string build(const std::string& epsilon, const std::string& more = "") {
-  return count_min(R"("op":"build","params":{"epsilon":)" + epsilon + R"(,"confidence":0.9})" +
-                   more);
-}
-
-TEST(RequestCheck, FindsAQueryThatItsSynopsisAlwaysRefuses) {
-  const auto errors = errors_of(build("0.1") + count_min(R"("op":"query")"));
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_THAT(errors[0], HasSubstr("r: request 2 (query CountMin of D/A price): "));
-  EXPECT_THAT(errors_of(build("0.1") + kQuery), testing::IsEmpty());
-}
-
-TEST(RequestCheck, FindsASecondBuildWithOtherParameters) {
-  const auto errors = errors_of(build("0.1") + build("0.2") + build("0.1"));
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_THAT(errors[0], HasSubstr("r: request 2 (build CountMin of D/A price): it stands with"));
-  // The first of them is the one that comes first in the input.
-  const auto placed = errors_of(build("0.1", R"(,"at":{"record":5})") + build("0.2"));
-  ASSERT_EQ(placed.size(), 1u);
-  EXPECT_THAT(placed[0], HasSubstr("request 1 "));
-  EXPECT_THAT(errors_of(build("0.1") + build("0.10")), testing::IsEmpty());
-  EXPECT_THAT(errors_of(build("0.1") + count_min(R"("op":"delete","at":{"record":5})") +
-                        build("0.2", R"(,"at":{"record":6})")),
-              testing::IsEmpty());
-}
-
 TEST(Validate, FindsWhatReplayRefuses) {
   const Scratch scratch;
-  expect_refusal({"validate", "--requests",
-                  scratch.write("q.json", build("0.1") + count_min(R"("op":"query")"))},
-                 78, "q.json: request 2");
+  const std::string wrong = R"({"op":"query","synopsis":"CountMin","dataset":"D","stream":"A",)"
+                            R"("field":"price"})";
+  expect_refusal({"validate", "--requests", scratch.write("q.json", kBuild + wrong)}, 78,
+                 "q.json: request 2");
+}
+
+TEST(Validate, KnowsTheEmitPeriodThatARunWillHave) {
+  const Scratch scratch;
+  const std::string windows =
+      R"({"op":"build","synopsis":"CountMin","dataset":"D","stream":"A","field":"price",)"
+      R"("params":{"epsilon":0.01,"confidence":0.99},"window":{"size":"10s"}})";
+  const std::string requests = scratch.write("r", windows + std::string(kContinuous));
+  const std::string says = "answers come every 60 s, but the windows slide every 10 s; set --emit";
+  // Nothing is said of a period that is not known.
+  EXPECT_EQ(run_weir({"validate", "--requests", requests}).status, 0);
+  expect_refusal({"validate", "--requests", requests, "--emit", "60s"}, 78, says);
+  EXPECT_EQ(run_weir({"validate", "--requests", requests, "--emit", "10s"}).status, 0);
+  EXPECT_EQ(run_weir({"validate", "--requests", requests, "--emit", "10 records"}).status, 0);
+  expect_refusal({"validate", "--requests", requests, "--emit", "often"}, 2, "--emit: ");
+  const std::string config = scratch.write("c.toml", "requests = \"" + requests + "\"\n");
+  EXPECT_THAT(run_weir({"validate", "--config", config}).err, HasSubstr(says));
+  EXPECT_EQ(run_weir({"validate", "--config", config, "--emit", "5s"}).status, 0);
+}
+
+TEST(Validate, LoadsPlugInsFromTheDirectoryOfTheRun) {
+  const Scratch scratch;
+  const std::string directory = std::filesystem::path(WEIR_TOP_K).parent_path();
+  const std::string file = std::filesystem::path(WEIR_TOP_K).filename();
+  const std::string plugin = R"({"op":"plugin","path":")" + file + "\"}\n";
+  const std::string build =
+      R"({"op":"build","synopsis":"TopK","dataset":"D","stream":"A","field":"price",)"
+      R"("params":{"k":10}})";
+  const std::string query =
+      R"({"op":"query","synopsis":"TopK","dataset":"D","stream":"A","field":"price",)";
+  const std::string requests = scratch.write("r", plugin + build + query + "\"query\":5}");
+  const Finished alone = run_weir({"validate", "--requests", requests});
+  EXPECT_EQ(alone.status, 78);
+  EXPECT_THAT(alone.err, HasSubstr("request 1 (plugin): no plug-in directory is set; give "));
+  EXPECT_EQ(run_weir({"validate", "--requests", requests, "--plugin-dir", directory}).out,
+            "ok: " + requests + ": 3 requests\n");
+  const std::string config = scratch.write(
+      "c.toml", "plugin-dir = \"" + directory + "\"\nrequests = \"" + requests + "\"\n");
+  EXPECT_EQ(run_weir({"validate", "--config", config}).status, 0);
+  const std::string wrong = scratch.write("w", plugin + build + query + R"("query":[1,2]})");
+  expect_refusal({"validate", "--requests", wrong, "--plugin-dir", directory}, 78,
+                 "request 3 (query TopK of D/A price): ");
 }
 
 TEST(Validate, ListsAFileOnceWithItsErrors) {

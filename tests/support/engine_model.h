@@ -21,6 +21,7 @@
 #include "engine/request.h"
 #include "synopses/state_file.h"
 #include "synopses/windowed.h"
+#include "tests/support/model_requests.h"
 #include "tests/support/model_synopses.h"
 #include "weir/answer.h"
 #include "weir/config.h"
@@ -36,7 +37,7 @@ class EngineModel : private ModelSynopses {
   // The whole run. `requests` is what would be given to Engine::request() before start().
   void run(const std::vector<ModelRecord>& records, const std::string& requests) {
     auto parsed = engine::parse_requests(requests);
-    if (parsed.ok()) place(*std::move(parsed));
+    if (parsed.ok()) requests_ = in_their_order(*std::move(parsed));
     done_.assign(requests_.size(), false);
     for (const Request& request : requests_) {
       if (!request.error.empty()) continue;
@@ -81,32 +82,6 @@ class EngineModel : private ModelSynopses {
     std::string identity;
   };
 
-  // A continuous query without a position goes right behind the first build of its synopsis in the
-  // text, if that has one.
-  void place(std::vector<Request> given) {
-    const auto follows = [](const Request& r) {
-      return r.op == engine::Op::kQuery && r.continuous && !r.at.has_value();
-    };
-    std::vector<std::optional<std::size_t>> behind(given.size());
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (!follows(given[i])) continue;
-      const auto build = std::find_if(given.begin(), given.end(), [&](const Request& r) {
-        return r.op == engine::Op::kBuild && r.error.empty() &&
-               engine::identity_of(r) == engine::identity_of(given[i]);
-      });
-      if (build == given.end() || !build->at.has_value()) continue;
-      behind[i] = static_cast<std::size_t>(build - given.begin());
-      given[i].at = build->at;
-    }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (behind[i].has_value()) continue;
-      requests_.push_back(given[i]);
-      for (std::size_t q = 0; q < given.size(); ++q) {
-        if (behind[q] == i) requests_.push_back(given[q]);
-      }
-    }
-  }
-
   void start() {
     open();
     for (const bool makes : {true, false}) {
@@ -144,8 +119,11 @@ class EngineModel : private ModelSynopses {
     open();
     ended_ = true;
     now_ = time_.ns;
-    if (emit_.records > 0 && seq_ > 0 && seq_ % emit_.records == 0) emit(time_.ns);
-    if (emit_.ns > 0) say_open_windows();
+    if (emit_.records > 0 && seq_ > 0 && seq_ % emit_.records == 0) {
+      emit(time_.ns);
+    } else {
+      say_open_windows();
+    }
     for (const bool reached : {true, false}) {
       for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (done_[i]) continue;
@@ -230,23 +208,32 @@ class EngineModel : private ModelSynopses {
     if (!standing.empty->estimate(request.query).ok()) return false;
     if (!say_it) return true;
     const auto synopsis = standing.of(request.stream);
-    if (kind == Answer::Kind::kContinuous && standing.build.window && emit_.ns > 0) {
-      say_changes(request, *synopsis, now);
-      return true;
+    for (const synopses::Query& one : queries(query, kind, {synopsis.get()})) {
+      fill(say(request, kind), *synopsis, *synopsis->estimate(one));
     }
-    fill(say(request, kind), *synopsis, *synopsis->estimate(query));
     return true;
   }
 
-  // Every window that ended or was corrected since the last emission.
-  void say_changes(const Request& request, const Synopsis& synopsis, std::int64_t now) {
-    const auto& windowed = dynamic_cast<const synopses::Windowed&>(synopsis);
-    if (now == kNoTime.ns) return;
-    for (const std::int64_t end : windowed.changed(since_, windowed.window_end(now, ended_))) {
-      synopses::Query query = request.query;
-      query.now = end;
-      fill(say(request, Answer::Kind::kContinuous), synopsis, *synopsis.estimate(query));
+  // One; for a continuous query over windows, one for each window that ended or was corrected since
+  // the last emission, or that the end of the input closes.
+  std::vector<synopses::Query> queries(const synopses::Query& query, Answer::Kind kind,
+                                       std::vector<const Synopsis*> all) const {
+    std::set<std::int64_t> ends;
+    for (const Synopsis* synopsis : all) {
+      const auto* windowed = dynamic_cast<const synopses::Windowed*>(synopsis);
+      if (windowed == nullptr || kind != Answer::Kind::kContinuous) return {query};
+      if (query.now == kNoTime.ns) continue;
+      const std::int64_t newest =
+          ended_ ? windowed->last_window_end(query.now) : windowed->window_end(query.now, false);
+      for (const std::int64_t end : windowed->changed(since_, newest)) ends.insert(end);
     }
+    std::vector<synopses::Query> list;
+    for (const std::int64_t end : ends) {
+      list.push_back(query);
+      list.back().now = end;
+      list.back().ended = false;
+    }
+    return list;
   }
 
   bool compare(const Request& request, const Standing& standing, const synopses::Query& query,
@@ -264,9 +251,11 @@ class EngineModel : private ModelSynopses {
     if (!say_it) return true;
     const auto a = standing.of(request.stream);
     const auto b = found.of(*other);
-    Answer& said = say(request, kind);
-    fill(said, *a, *a->estimate_with(*b, query));
-    said.memory_bytes = a->memory_bytes() + b->memory_bytes();
+    for (const synopses::Query& one : queries(query, kind, {a.get(), b.get()})) {
+      Answer& said = say(request, kind);
+      fill(said, *a, *a->estimate_with(*b, one));
+      said.memory_bytes = a->memory_bytes() + b->memory_bytes();
+    }
     return true;
   }
 
@@ -392,6 +381,7 @@ class EngineModel : private ModelSynopses {
     if (identity.empty()) return fail(i);
     const Standing& standing = standing_.at(identity);
     if (standing.scheme == Scheme::kByStream && request.stream.empty()) return fail(i);
+    if (saved_here_.contains(request.path)) return fail(i);
     const Request& build = standing.build;
     files_[request.path] = synopses::save(
         *standing.of(request.stream), {build.dataset, request.stream, build.field, build.weight});

@@ -141,10 +141,8 @@ class ModelSynopses {
     std::string found;
     for (const auto& [identity, standing] : standing_) {
       const Request& there = standing.build;
-      if (there.type != request.type || there.dataset != request.dataset ||
-          there.stream != request.stream) {
-        continue;
-      }
+      const bool of_it = there.stream == request.stream || standing.scheme == Scheme::kByStream;
+      if (there.type != request.type || there.dataset != request.dataset || !of_it) continue;
       if (!found.empty()) return {};
       found = identity;
     }
@@ -243,8 +241,9 @@ class ModelSynopses {
     std::vector<engine::Standing> all;
     std::vector<std::string> names;
     std::map<std::string, std::uint64_t> values;
-    const auto add = [&](const std::string& identity, const Standing& standing,
-                         std::unique_ptr<Synopsis> synopsis, std::uint64_t without_weight) {
+    const auto add = [&](const std::string& identity, const std::string& stream,
+                         const Standing& standing, std::unique_ptr<Synopsis> synopsis,
+                         std::uint64_t without_weight) {
       summary.state_bytes += synopsis->memory_bytes();
       const std::string name = engine::place_of(standing.build) + " " + standing.build.type->name;
       if (values.try_emplace(name, 0).second) names.push_back(name);
@@ -255,21 +254,12 @@ class ModelSynopses {
         refused.without_time += synopsis->without_time();
         refused.without_weight += without_weight;
       }
-      all.push_back({identity, nullptr, std::move(synopsis)});
+      all.push_back({identity, stream, nullptr, std::move(synopsis), 0, {}});
     };
-    std::map<std::string, const Standing*> sorted;
     for (const auto& [identity, standing] : standing_) {
-      sorted[identity] = &standing;
+      add(identity, "", standing, standing.whole(), standing.without_weight);
       for (const auto& [stream, synopsis] : standing.streams) {
-        sorted[identity + "/" + stream] = &standing;
-      }
-    }
-    for (const auto& [identity, standing] : sorted) {
-      const std::string own = engine::identity_of(standing->build);
-      if (identity == own) {
-        add(identity, *standing, standing->whole(), standing->without_weight);
-      } else {
-        add(identity, *standing, standing->streams.at(identity.substr(own.size() + 1))->clone(), 0);
+        add(identity, stream, standing, synopsis->clone(), 0);
       }
     }
     for (const std::string& name : names) {

@@ -142,6 +142,7 @@ TEST_F(StateDirectory, SavesAndLoadsWithinIt) {
   ASSERT_TRUE(save_in(top_ / "new", "a.state", "one").ok()) << "a save makes the directory";
   EXPECT_FALSE(load_from(state_, "not/there").ok());
   EXPECT_FALSE(fs::exists(state_ / "not")) << "a load makes no directories";
+  EXPECT_TRUE(confined(top_ / "missing", "a.state").ok());
   EXPECT_FALSE(load_from(top_ / "missing", "a.state").ok());
   EXPECT_FALSE(fs::exists(top_ / "missing"));
   EXPECT_FALSE(save_in(state_, "a.state/b", "x").ok()) << "a file is no directory";
