@@ -3,7 +3,7 @@
 // final state and the answers are the same at every number of threads.
 //
 // The runs of one repetition follow each other in an order that changes from one repetition to the
-// next; what a synopsis costs is taken inside a repetition.
+// next; what a synopsis costs is taken inside a repetition, in CPU time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,14 +69,14 @@ struct Cell {
   unsigned threads = 1;
   std::vector<Measured> runs{};
 
-  double ns(std::size_t repetition) const { return 1e9 / runs[repetition].records_per_second; }
-  // Of all threads, the start and the end of the process included. Less moved by what others do
+  // Of all threads, the start and the end of the process included; moved by what others do less
   // than the rate is.
+  double cpu_ns(std::size_t repetition) const {
+    return 1e9 * runs[repetition].cpu_seconds / static_cast<double>(workload.records);
+  }
   Spread cpu_ns() const {
     std::vector<double> each;
-    for (const Measured& run : runs) {
-      each.push_back(1e9 * run.cpu_seconds / static_cast<double>(workload.records));
-    }
+    for (std::size_t i = 0; i < runs.size(); ++i) each.push_back(cpu_ns(i));
     return Spread::of(each);
   }
   Spread rate() const {
@@ -120,7 +120,7 @@ class Synopses {
  private:
   Status prepare();
   const Cell* find(const std::string& synopsis, unsigned threads) const;
-  // ns a record beyond those of a run without synopses, repetition by repetition.
+  // CPU ns a record beyond those of a run without synopses, repetition by repetition.
   std::vector<double> added(const Cell& cell) const;
   void report() const;
   std::vector<std::string> lines() const;
@@ -160,13 +160,14 @@ std::vector<double> Synopses::added(const Cell& cell) const {
   const Cell* none = find(kNone, cell.threads);
   std::vector<double> each;
   if (none == nullptr || none == &cell) return each;
-  for (std::size_t i = 0; i < cell.runs.size(); ++i) each.push_back(cell.ns(i) - none->ns(i));
+  for (std::size_t i = 0; i < cell.runs.size(); ++i)
+    each.push_back(cell.cpu_ns(i) - none->cpu_ns(i));
   return each;
 }
 
 void Synopses::report() const {
   fmt::print(stderr, "\n{:<22} {:>7} {:>26} {:>12} {:>12} {:>15} {:>10}\n", "synopsis", "threads",
-             "M records/s (min to max)", "ns a record", "CPU ns", "ns beyond none", "peak MiB");
+             "M records/s (min to max)", "ns a record", "CPU ns", "beyond none", "peak MiB");
   for (const Cell& cell : cells_) {
     const Spread rate = cell.rate();
     std::uint64_t peak = 0;
@@ -195,11 +196,12 @@ std::vector<std::string> Synopses::lines() const {
     line.raw("records_per_second", cell.rate().to_json());
     line.raw("cpu_ns_a_record", cell.cpu_ns().to_json());
     if (const std::vector<double> beyond = added(cell); !beyond.empty()) {
-      line.raw("ns_beyond_none", Spread::of(beyond).to_json());
+      line.raw("cpu_ns_beyond_none", Spread::of(beyond).to_json());
     }
     if (const Cell* one = find(cell.synopsis, 1); one != nullptr && one != &cell) {
       std::vector<double> ratio;
-      for (std::size_t i = 0; i < cell.runs.size(); ++i) ratio.push_back(one->ns(i) / cell.ns(i));
+      for (std::size_t i = 0; i < cell.runs.size(); ++i)
+        ratio.push_back(cell.runs[i].records_per_second / one->runs[i].records_per_second);
       line.raw("over_one_thread", Spread::of(ratio).to_json());
     }
     line.raw("workload", cell.workload.to_json()).raw("repetitions", runs + "]");

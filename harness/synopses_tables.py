@@ -34,6 +34,8 @@ HUNDRED = ["CountMin", "HyperLogLog", "DFT", "BloomFilter", "AMS_5x1024", "Lossy
 
 def number(value):
     """Three digits, no exponent."""
+    if value < 0.005:
+        return "< 0.01"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
@@ -47,22 +49,25 @@ def name_of(kind, row, run, zipf):
 
 
 def update_table(micro):
-    print("| ns a value, least (median) | goal | uniform, 4096 | uniform, 25 | Zipf, 4096 | Zipf, 25 "
-          "| twin, uniform / Zipf | straw man, uniform / Zipf | twin ÷ ours | straw man ÷ ours |")
+    """Our figures, then the peers' at 4096 uniform / Zipf, then how many times ours they take."""
+    print("| ns a value: least (median) | goal | uniform, 4096 | uniform, 25 | Zipf, 4096 | Zipf, 25 "
+          "| scalar twin | straw man | twin ÷ ours, 4096, 25 | straw man ÷ ours, 4096, 25 |")
     print("|" + "---|" * 10)
     for title, row, goal in ROWS:
-        ours = {(run, zipf): micro.get(name_of("one_stream", row, run, zipf))
-                for run in (4096, 25) for zipf in (0, 1)}
-        if not any(ours.values()):
+        def least(kind, run, zipf):
+            return micro.get(name_of(kind, row, run, zipf), {}).get("min")
+        if least("one_stream", 4096, 0) is None:
             continue
-        cells = [title, goal] + [spread(ours[key]) for key in ((4096, 0), (25, 0), (4096, 1), (25, 1))]
-        others, ratios = [], []
+        cells = [title, goal] + [spread(micro.get(name_of("one_stream", row, run, zipf)))
+                                 for zipf in (0, 1) for run in (4096, 25)]
+        peers, ratios = [], []
         for kind in ("scalar_twin", "straw_man"):
-            both = [micro.get(name_of(kind, row, 4096, zipf)) for zipf in (0, 1)]
-            others.append(" / ".join(number(each["min"]) for each in both if each))
-            ratios.append(" / ".join(f"{each['min'] / ours[(4096, zipf)]['min']:.1f}"
-                                     for zipf, each in enumerate(both) if each and ours[(4096, zipf)]))
-        print("| " + " | ".join(cells + others + ratios) + " |")
+            both = [least(kind, 4096, zipf) for zipf in (0, 1)]
+            peers.append(" / ".join(number(each) for each in both) if all(both) else "–")
+            each = [least(kind, run, 0) / least("one_stream", run, 0)
+                    for run in (4096, 25) if least(kind, run, 0) and least("one_stream", run, 0) > 0.01]
+            ratios.append(", ".join(f"{ratio:.1f}" for ratio in each) or "–")
+        print("| " + " | ".join(cells + peers + ratios) + " |")
 
 
 def hundred_table(micro):
@@ -90,8 +95,8 @@ def job_table(job):
     threads = sorted({each["threads"] for each in job.values()})
     names = list(dict.fromkeys(name for name, _ in job))
     head = [f"M records/s, {n} thread{'s' * (n > 1)}: median (least to most)" for n in threads]
-    print("| | " + " | ".join(head) + " | ns beyond none, 1 thread | "
-          "CPU ns a record, 1 thread: least (median) | 2 threads ÷ 1 | peak MiB |")
+    print("| | " + " | ".join(head) + " | "
+          "CPU ns a record, 1 thread: least (median) | beyond none | 2 threads ÷ 1 | peak MiB |")
     print("|" + "---|" * (len(threads) + 5))
     for name in names:
         cells = [name]
@@ -99,9 +104,9 @@ def job_table(job):
             rate = job[(name, n)]["records_per_second"]
             low, middle, high = (rate[key] / 1e6 for key in ("min", "median", "max"))
             cells.append(f"{number(middle)} ({number(low)} to {number(high)})")
-        beyond = job[(name, threads[0])].get("ns_beyond_none")
-        cells.append(number(beyond["median"]) if beyond else "")
         cells.append(spread(job[(name, threads[0])]["cpu_ns_a_record"]))
+        beyond = job[(name, threads[0])].get("cpu_ns_beyond_none")
+        cells.append(number(beyond["median"]) if beyond else "")
         ratio = job[(name, threads[-1])].get("over_one_thread")
         cells.append(f"{ratio['median']:.2f}" if ratio else "")
         peak = max(run["peak_bytes"] for n in threads for run in job[(name, n)]["repetitions"])
@@ -109,14 +114,15 @@ def job_table(job):
 
 
 def correlation_table(searches):
-    print("| streams | series | threads | search, ms: least (median) | all pairs, ms | "
+    print("| streams | series | T | threads | search, ms: least (median) | all pairs, ms | "
           "ratio of the least | pair by pair: median (least to most) | of CPU seconds | pairs | compared, % |")
-    print("|" + "---|" * 10)
-    for line in sorted(searches.values(), key=lambda d: (d["streams"], d["kind"], d["threads"])):
+    print("|" + "---|" * 11)
+    for line in sorted(searches.values(), 
+                       key=lambda d: (d["streams"], d["kind"], d["threshold"], d["threads"])):
         ratio = line["ratio"]
         cpu = (line["brute_force_cpu_seconds"]["median"] / line["cpu_seconds"]["median"]
                if "cpu_seconds" in line else None)
-        cells = [str(line["streams"]), line["kind"], str(line["threads"]),
+        cells = [str(line["streams"]), line["kind"], str(line["threshold"]), str(line["threads"]),
                  spread(line["seconds"], 1e3), spread(line["brute_force_seconds"], 1e3),
                  f"{line['ratio_of_minima']:.1f}",
                  f"{ratio['median']:.1f} ({ratio['min']:.1f} to {ratio['max']:.1f})",

@@ -17,7 +17,6 @@ namespace {
 constexpr double kMinEpsilon = 1e-6;
 constexpr double kMinDelta = 1e-9;
 constexpr std::uint32_t kMaxRows = 32;  // beyond ln(1/kMinDelta) rows a table only grows
-constexpr std::uint64_t kMaxN = CountMin::kMaxN;
 // Values between two looks at the headroom; their cells stay in L1 beside the rows they hit.
 constexpr std::size_t kChunk = 128;
 constexpr const char* kSaturated =

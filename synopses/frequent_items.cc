@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "core/nearest.h"
@@ -37,20 +36,6 @@ bool read_item(const Scalar& scalar, FrequentQuery& into) {
   return true;
 }
 
-// A text that reads as a number counts as one, as in the parameters of a build.
-std::optional<double> read_support(const Scalar& scalar) {
-  if (const auto* number = std::get_if<core::Value>(&scalar.value)) {
-    if (number->kind > core::Kind::kUint64) return std::nullopt;
-    return core::as_double(number->bits, number->kind);
-  }
-  const auto* text = std::get_if<std::string>(&scalar.value);
-  if (text == nullptr) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return value;
-}
-
 Status wrong_form(const Query& query, const char* kind) {
   std::string meant;
   if (query.args.size() > 1) {
@@ -78,7 +63,7 @@ Result<FrequentQuery> parse_frequent_query(const Query& query, const char* kind,
   if (!is_list && !read_item(args[0], read)) return wrong_form(query, kind);
   if (is_list || args.size() == 3) {
     const Scalar& given = is_list ? args[0] : args[2];
-    read.support = read_support(given);
+    read.support = number_of(given);
     if (!read.support || !(*read.support > epsilon && *read.support <= 1.0)) {
       return Status(Code::kInvalid, fmt::format("{}: the support of a query must be a number above "
                                                 "epsilon ({}) and at most 1, but got {}",

@@ -4,28 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 namespace weir::synopses {
-namespace {
-
-std::optional<double> number_of(const Scalar& scalar) {
-  if (const auto* number = std::get_if<core::Value>(&scalar.value)) {
-    if (number->kind > core::Kind::kUint64) return std::nullopt;
-    return core::as_double(number->bits, number->kind);
-  }
-  const auto* text = std::get_if<std::string>(&scalar.value);
-  if (text == nullptr) return std::nullopt;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 Result<double> fraction_of(const Query& query, const char* kind) {
   if (query.args.size() == 1) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 
 #include "core/nearest.h"
@@ -32,13 +31,6 @@ const std::vector<SynopsisType>& table() {
   return kTypes;
 }
 
-std::optional<double> read_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "500ms" in seconds.
 std::optional<double> read_duration(std::string_view text) {
   struct Unit {
@@ -49,7 +41,7 @@ std::optional<double> read_duration(std::string_view text) {
                                     {"m", -60},  {"h", -3'600}, {"d", -86'400}};
   for (const Unit& unit : kUnits) {
     if (!text.ends_with(unit.suffix)) continue;
-    const auto value = read_number(text.substr(0, text.size() - unit.suffix.size()));
+    const auto value = number_of({std::string(text.substr(0, text.size() - unit.suffix.size()))});
     if (!value) continue;
     return unit.per_second > 0 ? *value / unit.per_second : *value * -unit.per_second;
   }
@@ -71,12 +63,9 @@ bool in_range(const ParamSpec& spec, double value) {
 }
 
 Result<double> read_param(const SynopsisType& type, const ParamSpec& spec, const Scalar& given) {
-  std::optional<double> value;
-  if (const auto* number = std::get_if<core::Value>(&given.value)) {
-    if (number->kind <= core::Kind::kUint64) value = core::as_double(number->bits, number->kind);
-  } else if (const auto* text = std::get_if<std::string>(&given.value)) {
-    value = read_number(*text);
-    if (!value && spec.duration) value = read_duration(*text);
+  std::optional<double> value = number_of(given);
+  if (const auto* text = std::get_if<std::string>(&given.value); text && !value && spec.duration) {
+    value = read_duration(*text);
   }
   if (value && in_range(spec, *value)) return *value == 0.0 ? 0.0 : *value;
   return Status(Code::kInvalid, fmt::format("{}: {} must be {}, but got {}", type.name, spec.name,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "synopses/registry.h"
 
 namespace weir::synopses {
@@ -12,6 +14,19 @@ std::uint64_t Scalar::hash() const {
   }
   if (const auto* text = std::get_if<std::string>(&value)) return hash_text(*text);
   return 0;
+}
+
+std::optional<double> number_of(const Scalar& scalar) {
+  if (const auto* number = std::get_if<core::Value>(&scalar.value)) {
+    if (number->kind > core::Kind::kUint64) return std::nullopt;
+    return core::as_double(number->bits, number->kind);
+  }
+  const auto* text = std::get_if<std::string>(&scalar.value);
+  if (text == nullptr) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size()) return std::nullopt;
+  return value;
 }
 
 std::string describe(const Scalar& scalar) {

@@ -113,6 +113,8 @@ class Synopsis {
 // The base hash of the one item that `query` asks about, or an error that says what is right.
 // `kind` names the synopsis in the message.
 Result<std::uint64_t> item_of(const Query& query, const char* kind);
+// The number that a scalar is, or that its text spells: the released code sends texts.
+std::optional<double> number_of(const Scalar& scalar);
 // A scalar or a query as messages show it: 7.5, "EURTRY", true, nothing.
 std::string describe(const Scalar& scalar);
 std::string describe(const Query& query);

@@ -42,9 +42,9 @@ class WindowBlocks {
   WindowBlocks(WindowBlocks&&) noexcept = default;
   WindowBlocks& operator=(const WindowBlocks&) = delete;
   WindowBlocks& operator=(WindowBlocks&&) noexcept = default;
-  // The same blocks with wide keys.
-  explicit WindowBlocks(const WindowBlocks<NarrowKey>& narrow) requires(
-      !std::is_same_v<Key, NarrowKey>)
+  // The same blocks with wide keys. A template, so that the narrow one is never given it.
+  template <class Narrow>
+  requires(sizeof(Narrow) < sizeof(Key)) explicit WindowBlocks(const WindowBlocks<Narrow>& narrow)
       : plan_(narrow.plan_), n_(narrow.n_), leaf_(widened(narrow.leaf_)) {
     for (const auto& piece : narrow.pieces_) pieces_.push_back(widened(piece));
     for (const auto& ring : narrow.blocks_) blocks_.push_back(widened(ring));

@@ -141,6 +141,59 @@ TEST(Engine, NeverPutsAContinuousQueryBeforeItsBuild) {
   EXPECT_EQ(answers.size(), 3u);
 }
 
+TEST(Engine, AnswersABuildThatComesAfterItsQueryAndTheQueryWithAnError) {
+  // SEMANTICS E: a query before its build blocks the build for ever.
+  std::string build = kBuild;
+  build.replace(build.find("}}"), 2, R"(},"at":{"record":3}})");
+  const auto answers = answers_of(
+      kQuery + std::string(R"(,"at":{"record":1}})") + "\n" + build + kQuery + "}", ten_records());
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0].kind, Answer::Kind::kError);
+  EXPECT_EQ(answers[1].kind, Answer::Kind::kAck);
+  EXPECT_EQ(answers[2].kind, Answer::Kind::kAdHoc);
+  EXPECT_EQ(answers[2].n, 3u);
+}
+
+TEST(Engine, KeepsEveryQueryOfOneSynopsisAndAnswersEachOnceHoweverManyPartsItHas) {
+  // SEMANTICS E: one query replaces another; ad-hoc queries are answered twice, continuous ones up
+  // to noOfP times.
+  constexpr const char* kParts =
+      R"({"op":"build","synopsis":"CountMin","dataset":"D","field":"price","params":{"epsilon":0.1,"confidence":0.9},"parallelism":4})"
+      "\n";
+  const auto query = [](int id, const char* rest) {
+    return fmt::format(
+        R"({{"op":"query","synopsis":"CountMin","dataset":"D","field":"price","query":{},"requestID":{}{}}})"
+        "\n",
+        id, id, rest);
+  };
+  Config config;
+  config.threads = 4;
+  config.emit = {0, 5};
+  const auto answers =
+      answers_of(kParts + query(1, R"(,"continuous":true)") + query(2, R"(,"continuous":true)") +
+                     query(3, "") + query(4, ""),
+                 ten_records(), config);
+  std::vector<std::string> got;
+  for (const Answer& answer : answers) {
+    ASSERT_NE(answer.kind, Answer::Kind::kError) << answer.reason;
+    if (answer.kind == Answer::Kind::kAck) continue;
+    got.push_back(fmt::format("{}@{}", answer.request_id, raw(answer.seq)));
+    EXPECT_EQ(answer.n, raw(answer.seq));
+  }
+  EXPECT_THAT(got, testing::UnorderedElementsAre("1@5", "2@5", "1@10", "2@10", "3@10", "4@10"));
+}
+
+TEST(Engine, CountsTuplesHoweverFarInTimeTheyAreFromTheBuild) {
+  // SEMANTICS E: tuples more than an hour from the build are lost.
+  std::string lines;
+  for (const int second : {0, 3'500, 3'599, 3, 3'000}) lines += record(second, "A", second);
+  lines += R"({"streamID":"A","dataSetKey":"D","date":"06/02/2021","time":"12:00:00","price":7777})"
+           "\n";
+  const auto answers = answers_of(kBuild + std::string(kQuery) + "}", lines);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[1].n, 6u);
+}
+
 TEST(Engine, SaysThatAPositionWasNeverReached) {
   const auto answers =
       answers_of(kBuild + std::string(kQuery) + R"(,"at":{"record":500}})", ten_records());

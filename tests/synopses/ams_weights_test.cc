@@ -3,12 +3,10 @@
 
 #include "core/bytes.h"
 #include "synopses/ams.h"
-#include "tests/synopses/values.h"
+#include "tests/synopses/weights.h"
 
 namespace weir::synopses {
 namespace {
-
-constexpr std::int64_t kLargestWeight = std::int64_t{1} << 53;
 
 const Ams& as_ams(const Synopsis& synopsis) { return dynamic_cast<const Ams&>(synopsis); }
 std::unique_ptr<Synopsis> small() { return make("AMS", {3, 20}); }
@@ -17,28 +15,7 @@ Query count_query(double of) {
   return {{{core::number(of)}, {std::string("CountEstimation")}}, true};
 }
 
-Values sevens(int times, std::int64_t weight) {
-  Values values;
-  for (int i = 0; i < times; ++i) values.add(7.0);
-  values.set_weights(std::vector<std::int64_t>(static_cast<std::size_t>(times), weight));
-  return values;
-}
-
-TEST(AmsWeights, CountAValueAsOftenAsItsWeightSays) {
-  for (const Workload& workload : workloads()) {
-    Values weighted = workload.make(1'000, 3);
-    const Values plain = workload.make(1'000, 3);
-    const auto by_weight = small(), repeated = small();
-    std::vector<std::int64_t> weights;
-    for (std::size_t i = 0; i < plain.size(); ++i) {
-      weights.push_back(static_cast<std::int64_t>(i % 5));
-      for (std::int64_t w = 0; w < weights[i]; ++w) plain.feed(*repeated, i, i + 1);
-    }
-    weighted.set_weights(weights);
-    weighted.feed_in_pieces(*by_weight, 1);
-    EXPECT_EQ(save(*by_weight), save(*repeated)) << workload.name;
-  }
-}
+TEST(AmsWeights, CountAValueAsOftenAsItsWeightSays) { expect_weights_count_as_repeats(small); }
 
 TEST(AmsWeights, BelowZeroTakeBackWhatWasCounted) {
   Values values = workloads()[0].make(3'000, 3);

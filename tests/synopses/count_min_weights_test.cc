@@ -3,12 +3,10 @@
 
 #include "core/bytes.h"
 #include "synopses/count_min.h"
-#include "tests/synopses/values.h"
+#include "tests/synopses/weights.h"
 
 namespace weir::synopses {
 namespace {
-
-constexpr std::int64_t kLargestWeight = std::int64_t{1} << 53;
 
 const CountMin& as_count_min(const Synopsis& synopsis) {
   return dynamic_cast<const CountMin&>(synopsis);
@@ -16,37 +14,8 @@ const CountMin& as_count_min(const Synopsis& synopsis) {
 
 std::unique_ptr<Synopsis> small() { return make("CountMin", {0.05, 0.9, 1}); }
 
-std::vector<std::int64_t> random_weights(std::size_t n, std::int64_t below, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<std::int64_t> weights;
-  for (std::size_t i = 0; i < n; ++i) {
-    weights.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below)));
-  }
-  return weights;
-}
-
-// `times` values 7, each of this weight.
-Values sevens(int times, std::int64_t weight) {
-  Values values;
-  for (int i = 0; i < times; ++i) values.add(7.0);
-  values.set_weights(std::vector<std::int64_t>(static_cast<std::size_t>(times), weight));
-  return values;
-}
-
 TEST(CountMinWeights, CountAValueAsOftenAsItsWeightSays) {
-  for (const Workload& workload : workloads()) {
-    Values weighted = workload.make(2'000, 3);
-    const std::vector<std::int64_t> weights = random_weights(weighted.size(), 5, 4);
-    weighted.set_weights(weights);
-    const Values plain = workload.make(2'000, 3);
-    const auto by_weight = make("CountMin", {0.01, 0.95, 2});
-    weighted.feed_in_pieces(*by_weight, 1);
-    const auto repeated = make("CountMin", {0.01, 0.95, 2});
-    for (std::size_t i = 0; i < plain.size(); ++i) {
-      for (std::int64_t w = 0; w < weights[i]; ++w) plain.feed(*repeated, i, i + 1);
-    }
-    EXPECT_EQ(save(*by_weight), save(*repeated)) << workload.name;
-  }
+  expect_weights_count_as_repeats([] { return make("CountMin", {0.01, 0.95, 2}); });
 }
 
 TEST(CountMinWeights, OfOneChangeNothing) {

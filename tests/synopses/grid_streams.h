@@ -119,4 +119,30 @@ inline Query at(std::int64_t now, bool ended = false) {
   return query;
 }
 
+// The payload of `synopsis`, which loads, is refused cut short, longer, or with a bit flipped,
+// unless it is then canonical and answers.
+inline void expect_refuses_what_no_values_lead_to(const Synopsis& synopsis, const Query& query) {
+  std::string payload;
+  synopsis.serialize(payload);
+  const auto reload = [&](const std::string& bytes) {
+    return find_type(synopsis.id())->deserialize(synopsis.params(), bytes);
+  };
+  ASSERT_TRUE(reload(payload).ok());
+  for (std::size_t size = 0; size < payload.size(); ++size) {
+    EXPECT_FALSE(reload(payload.substr(0, size)).ok()) << size;
+  }
+  EXPECT_FALSE(reload(payload + '\0').ok());
+  std::mt19937_64 random(1);
+  for (std::size_t i = 0; i < payload.size(); ++i) {
+    std::string changed = payload;
+    changed[i] = static_cast<char>(changed[i] ^ static_cast<char>(1u << random() % 8));
+    const auto loaded = reload(changed);
+    if (!loaded.ok()) continue;
+    std::string again;
+    (*loaded)->serialize(again);
+    EXPECT_EQ(again, changed);
+    EXPECT_TRUE((*loaded)->estimate(query).ok());
+  }
+}
+
 }  // namespace weir::synopses
