@@ -61,11 +61,14 @@ class Tally {
   // The promises that were broken too often: as often or more would be, by Chernoff's bound for
   // independent trials, with a probability below 10^-6. Empty: none.
   std::string broken() const;
+  // All of them, for a test's record.
+  std::string measured() const;
 
  private:
   struct Count {
     std::size_t trials = 0, misses = 0;
     double allowed = 0;
+    std::string text(const std::string& promise) const;
   };
   std::map<std::string, Count> counts_;
 };

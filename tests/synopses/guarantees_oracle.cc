@@ -299,13 +299,13 @@ void check_lsh(const View& view, Truth& truth, Tally&) {
 }
 
 constexpr Guarantee kGuarantees[] = {
-    {.id = 1, .params = count_min_params, .check = check_count_min, .seeds = 4},
-    {.id = 2, .params = hyper_log_log_params, .check = check_hyper_log_log, .seeds = 20},
-    {.id = 3, .params = bloom_filter_params, .check = check_bloom_filter, .seeds = 4},
+    {.id = 1, .params = count_min_params, .check = check_count_min, .seeds = 8},
+    {.id = 2, .params = hyper_log_log_params, .check = check_hyper_log_log, .seeds = 40},
+    {.id = 3, .params = bloom_filter_params, .check = check_bloom_filter, .seeds = 8},
     {.id = 4, .params = dft_params, .check = check_dft, .moments = 40},
     {.id = 5, .params = lossy_params, .check = check_lossy},
-    {.id = 6, .params = sticky_params, .check = check_sticky, .seeds = 12},
-    {.id = 7, .params = ams_params, .check = check_ams, .seeds = 20},
+    {.id = 6, .params = sticky_params, .check = check_sticky, .seeds = 20},
+    {.id = 7, .params = ams_params, .check = check_ams, .seeds = 40},
     {.id = 8, .params = gk_params, .check = check_gk},
     {.id = 9, .params = lsh_params, .check = check_lsh, .moments = 20},
     {.id = 10, .params = window_params, .check = check_window, .moments = 10},

@@ -87,6 +87,7 @@ class Guarantees : public testing::TestWithParam<Kind> {
       }
     }
     EXPECT_EQ(all.broken(), "");
+    RecordProperty("measured", all.measured());
   }
 
   const SynopsisType& type_ = *GetParam().type;
@@ -132,7 +133,7 @@ TEST_P(Guarantees, HoldOverRandomTreesOfMerges) {
       continue;
     }
     Tally tally;
-    for (int seed = 1; seed <= std::max(2, guarantee_->seeds / 4); ++seed) {
+    for (int seed = 1; seed <= std::max(2, guarantee_->seeds); ++seed) {
       std::vector<std::unique_ptr<Synopsis>> parts;
       for (std::size_t i = 0; i < kParts; ++i) parts.push_back(build(seed, of->truth, kParts));
       const auto whole =
@@ -144,6 +145,7 @@ TEST_P(Guarantees, HoldOverRandomTreesOfMerges) {
     all.add(tally);
   }
   EXPECT_EQ(all.broken(), "");
+  RecordProperty("measured", all.measured());
 }
 
 // A window of one minute that slides by 20 s, grace 20 s, over a stream of 100 values a second of
@@ -205,7 +207,7 @@ TEST_P(Guarantees, HoldOverExactlyTheValuesOfASlidingWindow) {
       if (windows[i].values.size() > windows[largest].values.size()) largest = i;
     }
     Tally tally;
-    for (int seed = 1; seed <= std::min(3, guarantee_->seeds); ++seed) {
+    for (int seed = 1; seed <= std::min(8, guarantee_->seeds); ++seed) {
       // Bloom filters are built for as many items as the fullest window has values.
       Values numbers;
       for (std::size_t i = 0; i < windows[largest].values.size(); ++i) {
@@ -228,6 +230,7 @@ TEST_P(Guarantees, HoldOverExactlyTheValuesOfASlidingWindow) {
     all.add(tally);
   }
   EXPECT_EQ(all.broken(), "");
+  RecordProperty("measured", all.measured());
 }
 
 TEST_P(LongGuarantees, HoldForTenMillionValuesOfEveryWorkload) {

@@ -84,6 +84,17 @@ void Tally::add(const Tally& other) {
   }
 }
 
+std::string Tally::Count::text(const std::string& promise) const {
+  return promise + ": broken " + std::to_string(misses) + " times of " + std::to_string(trials) +
+         ", at most " + json_number(allowed) + " expected; ";
+}
+
+std::string Tally::measured() const {
+  std::string text;
+  for (const auto& [promise, count] : counts_) text += count.text(promise);
+  return text;
+}
+
 std::string Tally::broken() const {
   std::string text;
   for (const auto& [promise, count] : counts_) {
@@ -93,8 +104,7 @@ std::string Tally::broken() const {
     const double logarithm =
         misses - count.allowed - misses * std::log(misses / std::max(count.allowed, DBL_MIN));
     if (logarithm > std::log(1e-6)) continue;
-    text += promise + ": broken " + std::to_string(count.misses) + " times of " +
-            std::to_string(count.trials) + ", expected " + json_number(count.allowed) + "; ";
+    text += count.text(promise);
   }
   return text;
 }
