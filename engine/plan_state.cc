@@ -124,9 +124,10 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
     if (field.empty()) continue;
     const auto column = names_.known_column(field);
     if (column.has_value() && *column < making.columns) continue;
-    return fail(fmt::format("{} is of the field {}, which is not read here yet; build a synopsis "
-                            "of it first",
-                            request->path, json_text(field)));
+    return fail(
+        fmt::format("{} is of the field {}, which is not read here yet; build a synopsis "
+                    "of it first",
+                    request->path, json_text(field)));
   }
   const auto standing = builds_.find(identity_of(*as_build));
   std::shared_ptr<const Build> gone;

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "engine/json_scan.h"
 #include "core/utf8.h"
+#include "engine/json_scan.h"
 #include "engine/json_text.h"
 #include "engine/request_reader.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "engine/json_scan.h"
 #include "core/utf8.h"
+#include "engine/json_scan.h"
 #include "engine/json_text.h"
 #include "synopses/registry.h"
 

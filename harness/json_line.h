@@ -15,7 +15,9 @@ namespace weir::harness {
 
 class JsonLine {
  public:
-  JsonLine& add(std::string_view key, std::string_view text) { return raw(key, core::json_text(text)); }
+  JsonLine& add(std::string_view key, std::string_view text) {
+    return raw(key, core::json_text(text));
+  }
   JsonLine& add(std::string_view key, const char* text) { return add(key, std::string_view(text)); }
   JsonLine& add(std::string_view key, bool value) { return raw(key, value ? "true" : "false"); }
   JsonLine& add(std::string_view key, double value) {

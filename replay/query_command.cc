@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/utf8.h"
 #include "engine/collector.h"
 #include "engine/json_scan.h"
-#include "core/utf8.h"
 #include "engine/json_text.h"
 #include "engine/request.h"
 #include "replay/command.h"

@@ -352,9 +352,7 @@ class Checker {
     std::string fields;
     std::size_t standing = 0;
     for (const Standing* one : found) {
-      const bool stands =
-          !one->deleted && !one->builds.empty() && one->earliest.at.kind == Position::Kind::kStart;
-      if (!stands) continue;
+      if (!stands_always(*one)) continue;
       fields += fmt::format("{}{}", fields.empty() ? "" : ", ", one->earliest.request->field);
       ++standing;
     }
@@ -381,7 +379,8 @@ class Checker {
                  save.at.record != placed.at.record || save.at.time != placed.at.time) {
                return false;
              }
-             const Standing* saved = standings_.own(*save.request);
+             const bool fails = save.request->type->by_stream && save.request->stream.empty();
+             const Standing* saved = fails ? nullptr : standings_.own(*save.request);
              return saved != nullptr && stands_somehow(*saved);
            });
   }

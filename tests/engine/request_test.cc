@@ -20,7 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-core::Value stored_number(const synopses::Scalar& scalar) {
+core::Value number_in(const synopses::Scalar& scalar) {
   const auto* value = std::get_if<core::Value>(&scalar.value);
   return value == nullptr ? core::Value{} : *value;
 }
@@ -167,7 +167,7 @@ TEST(Requests, TellAMissingTypeFromAMisspelledOne) {
 
 TEST(Requests, CanonicaliseNumbersOfQueries) {
   const auto value = [](std::string_view text) {
-    return stored_number(good(named("query", ",\"query\":" + std::string(text))).query.args.at(0));
+    return number_in(good(named("query", ",\"query\":" + std::string(text))).query.args.at(0));
   };
   EXPECT_EQ(value("6"), value("6.0"));
   EXPECT_EQ(value("6"), value("6e0"));
@@ -184,7 +184,7 @@ TEST(Requests, CanonicaliseNumbersOfQueries) {
 
 TEST(Requests, KeepAnItemOf63BitsExact) {
   const Request r = good(paper(R"([8838840643388017390,"price","Queryable","Ad-hoc"])"));
-  EXPECT_EQ(stored_number(r.query.args.at(0)),
+  EXPECT_EQ(number_in(r.query.args.at(0)),
             (core::Value{8838840643388017390u, core::Kind::kUint64}));
   EXPECT_EQ(r.query_json, "8838840643388017390");
 }

@@ -8,6 +8,7 @@
 
 #include "synopses/gk_quantiles.h"
 #include "tests/synopses/values.h"
+#include "tests/synopses/window_definition.h"
 
 namespace weir::synopses {
 namespace {
@@ -39,38 +40,6 @@ std::vector<std::int64_t> times(std::size_t n, std::uint64_t seed) {
   }
   return list;
 }
-
-// The definition, value by value.
-struct Definition {
-  WindowSpec windows;
-  std::int64_t clock = kNoTime.ns;
-  std::uint64_t late = 0, timeless = 0;
-  std::vector<std::pair<std::int64_t, std::size_t>> taken;  // time, index
-
-  void take(std::int64_t time, std::size_t index) {
-    if (time == kNoTime.ns) {
-      ++timeless;
-      return;
-    }
-    clock = std::max(clock, time);
-    // The first window that holds it: the smallest k with k·slide + size > time.
-    std::int64_t k = time / windows.slide;
-    while (k * windows.slide + windows.size > time) --k;
-    ++k;
-    if (clock - windows.grace >= k * windows.slide + windows.size) {
-      ++late;
-      return;
-    }
-    taken.emplace_back(time, index);
-  }
-  std::vector<std::size_t> of_window(std::int64_t end) const {
-    std::vector<std::size_t> indices;
-    for (const auto& [time, index] : taken) {
-      if (time >= end - windows.size && time < end) indices.push_back(index);
-    }
-    return indices;
-  }
-};
 
 struct Kind {
   const char* name;
