@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/json_text.h"
 #include "engine/plan.h"
@@ -19,19 +20,20 @@ Result<std::shared_ptr<const Build>> PlanLog::named_by(const Request& request) c
   }
   // The paper's form names no field: there must be one synopsis of the kind.
   std::shared_ptr<const Build> only;
-  std::string fields;
+  std::set<std::string> fields;
   for (const auto& [identity, build] : builds_) {
     const Request& there = *build->request;
     const bool of_it = there.stream == request.stream || build->scheme == Scheme::kByStream;
     if (build->type != request.type || there.dataset != request.dataset || !of_it) continue;
-    fields += (only == nullptr ? "" : ", ") + there.field;
-    only = build;
+    fields.insert(there.field);
+    // A stream's own comes before the one it has of its dataset's.
+    if (only == nullptr || only->scheme == Scheme::kByStream) only = build;
   }
   if (only == nullptr) return Status(Code::kNotFound, standing_near(request));
-  if (fields != only->request->field) {
-    return Status(Code::kInvalid, fmt::format("it stands on several fields ({}); name one with "
-                                              "\"field\"",
-                                              fields));
+  if (fields.size() > 1) {
+    return Status(Code::kInvalid,
+                  fmt::format("it stands on several fields ({}); name one with \"field\"",
+                              fmt::join(fields, ", ")));
   }
   return only;
 }
@@ -134,6 +136,16 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
   if (standing != builds_.end()) {
     gone = standing->second;
     as_build->parallelism = gone->request->parallelism;
+  }
+  const synopses::WindowSpec& window = as_build->window;
+  const bool asked =
+      gone != nullptr && std::any_of(continuous_.begin(), continuous_.end(),
+                                     [&](const Continuous& query) { return query.build == gone; });
+  if (asked && window && options_.emit.ns > window.slide) {
+    return fail(
+        fmt::format("the windows of {} slide faster than its continuous queries are "
+                    "answered; delete them first, or set --emit to the slide or less",
+                    request->path));
   }
   auto prototype = this->prototype(*as_build, *type);
   if (!prototype.ok()) return fail(prototype.status().message());

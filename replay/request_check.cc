@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -349,15 +351,13 @@ class Checker {
     // Without a field there must be one of the kind.
     const Standings found = standings_.of_any_field(r);
     if (std::string error = missing(found, placed, false); !error.empty()) return error;
-    std::string fields;
-    std::size_t standing = 0;
+    std::set<std::string> fields;
     for (const Standing* one : found) {
-      if (!stands_always(*one)) continue;
-      fields += fmt::format("{}{}", fields.empty() ? "" : ", ", one->earliest.request->field);
-      ++standing;
+      if (stands_always(*one)) fields.insert(one->earliest.request->field);
     }
-    if (standing < 2) return {};
-    return fmt::format("it stands on several fields ({}); name one with \"field\"", fields);
+    if (fields.size() < 2) return {};
+    return fmt::format("it stands on several fields ({}); name one with \"field\"",
+                       fmt::join(fields, ", "));
   }
 
   std::string load_error(const Placed& placed) {

@@ -244,6 +244,10 @@ Estimate Ams::estimate_count(std::uint64_t hash) const {
   // Counts are whole: rounding inwards loses none that the interval holds.
   answer.lower = std::max(half(least), std::ceil(half(twice) - error));
   answer.upper = std::min(half(most), std::floor(half(twice) + error));
+  if (*answer.lower > *answer.upper) {  // a half-whole median, and less than half of an error
+    answer.lower = std::floor(half(twice));
+    answer.upper = std::ceil(half(twice));
+  }
   answer.confidence = std::max(0.0, 1.0 - 2.0 * tail(1.0 / 8) - tail(1.0 / 9));
   return answer;
 }

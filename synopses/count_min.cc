@@ -32,7 +32,7 @@ bool holds(double epsilon, double delta, std::uint32_t rows, double width) {
 
 std::uint32_t narrowest_width(double epsilon, double delta, std::uint32_t rows) {
   // pow() may differ in its last bit between libraries; the search from there ends at one width.
-  double width = std::ceil(1.0 / (epsilon * std::pow(delta, 1.0 / rows)));
+  double width = std::ceil(1.0 / (epsilon * std::pow(delta, 1.0 / rows) - 0x1p-32));
   while (width > 1.0 && holds(epsilon, delta, rows, width - 1.0)) width -= 1.0;
   while (!holds(epsilon, delta, rows, width)) width += 1.0;
   return static_cast<std::uint32_t>(width);
@@ -176,6 +176,7 @@ void CountMin::update_weighted(const Items& items) {
     std::visit([&](auto& table) { add_weighted_chunk(table.data(), shape_, cells, sizes, take); },
                cells_);
     largest_bound_ += sum;
+    weighed_ = static_cast<std::uint32_t>(std::min<std::size_t>(weighed_ + take, cell_count()));
     done += take;
   }
   n_ += total;
@@ -206,6 +207,9 @@ std::uint64_t CountMin::largest_cell() const {
 // After it, cells may grow by `more`. Widening while an eighth is left keeps scans rare: at least
 // limit/8 values lie between two. REQUIRES: n + more ≤ kMaxN, which bounds every cell.
 void CountMin::make_room(std::uint64_t more) {
+  // Great weights could ask for a look at the whole table every few values: then it widens unseen.
+  if (weighed_ > 0 && weighed_ < cell_count() / 8) return widen_to_hold(largest_bound_ + more);
+  weighed_ = 0;
   largest_bound_ = largest_cell();
   const std::uint64_t limit = cell_limit();
   if (limit - largest_bound_ < std::max(more, limit / 8)) {
@@ -228,7 +232,8 @@ void CountMin::widen_to_hold(std::uint64_t value) {
 Status CountMin::merge(const Synopsis& other) {
   const auto* from = dynamic_cast<const CountMin*>(&other);
   if (from == nullptr) return cannot_merge(*this, other, "they are of different kinds");
-  if (from->epsilon_ != epsilon_ || from->shape_ != shape_ || from->seed_ != seed_) {
+  if (from->epsilon_ != epsilon_ || std::fabs(from->delta_ - delta_) > 1e-12 * delta_ ||
+      from->shape_ != shape_ || from->seed_ != seed_) {
     return cannot_merge(*this, other, "parameters and seed must be equal");
   }
   if (saturated_ || from->saturated_ || from->n_ > kMaxN - n_) {

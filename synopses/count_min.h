@@ -104,6 +104,7 @@ class CountMin final : public Synopsis {
   std::vector<HashRow> rows_;
   Cells cells_;  // row after row; empty once saturated
   std::uint64_t n_ = 0;
+  std::uint32_t weighed_ = 0;  // values with weights since the cells were last looked at
   bool saturated_ = false;
   std::uint64_t largest_bound_ = 0;  // no cell is larger
 };

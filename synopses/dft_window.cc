@@ -89,12 +89,15 @@ Dft::Window Dft::window() const {
 // at most √(w(2 + 2b))·‖x - x̄‖, since r is a value of it; the corrections (r_k - R)·Σe add at most
 // 2w·‖x - x̄‖. Divided by √w·‖x - x̄‖ that is below 2 + 4√w. Each term passes through at most 64
 // additions in a leaf, b/64 of leaves, w/b of digests, and some ten other roundings (twiddle,
-// products, norm).
+// products, norm). The norm rests on Σ(x_i - r)² - (Σ(x_i - r))²/b of each basic window, whose
+// terms may be 2 + 2b times the difference when r is its outlier; both sums are chains of b
+// additions.
 double Dft::coefficient_error() const {
   const double w = shape_.window;
   const double b = shape_.basic;
   const double roundings = kDftLeaf + 16 + b / kDftLeaf + w / b;
-  return kUnitRoundoff * roundings * (2.0 + 4.0 * std::sqrt(w));
+  const double norm = (b + 4.0) * (2.0 + 2.0 * b);
+  return kUnitRoundoff * (roundings * (2.0 + 4.0 * std::sqrt(w)) + norm);
 }
 
 double Dft::correlation_upper_bound(std::span<const std::complex<double>> x,

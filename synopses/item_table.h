@@ -19,6 +19,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <string_view>
 #include <vector>
 
@@ -106,7 +107,7 @@ class ItemTable {
     plain_ = plain_ && item.number.kind == core::Kind::kNumber;
     entries_.push_back(entry);
     kinds_.push_back(item.number.kind);
-    slots_[place.slot] = slot_of(hash, entries_.size());
+    slots_[place.slot] = slot_of(placed(hash), entries_.size());
     if (2 * entries_.size() > slots_.size()) lay_slots(2 * slots_.size());
   }
 
@@ -226,8 +227,16 @@ class ItemTable {
     return {text_.data() + at + sizeof length, length};
   }
 
+  // Base hashes can be inverted, so whoever writes a stream could fill one run of slots. The key is
+  // of this process alone; where entries lie in slots leaves no trace in the state.
+  static std::uint64_t placed(std::uint64_t hash) {
+    static const std::uint64_t key = seed_key(std::random_device{}());
+    return keyed(hash, key);
+  }
+
   template <class Same>
-  Place walk(std::uint64_t hash, const Same& same) {
+  Place walk(std::uint64_t base, const Same& same) {
+    const std::uint64_t hash = placed(base);
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t* slots = slots_.data();
     std::size_t at = hash & mask;
@@ -253,7 +262,8 @@ class ItemTable {
       for (std::size_t i = 0; i < entries_.size(); ++i) lay_slot(hash(i), i);
     }
   }
-  void lay_slot(std::uint64_t hash, std::size_t i) {
+  void lay_slot(std::uint64_t base, std::size_t i) {
+    const std::uint64_t hash = placed(base);
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash & mask;
     while (slots_[at] != 0) at = (at + 1) & mask;

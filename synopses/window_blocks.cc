@@ -249,7 +249,7 @@ Quantile<Key> WindowBlocks<Key>::at(std::uint64_t rank) const {
     }
   }
   // Nearer to the true one, if not within already.
-  found.value = std::clamp(found.value, found.lower, found.upper);
+  found.value = std::min(std::max(found.value, found.lower), found.upper);
   return found;
 }
 

@@ -79,7 +79,7 @@ std::int64_t Windowed::pane_of(const WindowSpec& spec, std::int64_t time) {
 }
 
 bool Windowed::is_late(const WindowSpec& spec, std::int64_t time, std::int64_t clock) {
-  return in_range(time) && clamped(clock) - spec.grace >= first_end(spec, time);
+  return !in_range(time) || clamped(clock) - spec.grace >= first_end(spec, time);
 }
 
 Windowed::Windowed(std::unique_ptr<Synopsis> empty, const WindowSpec& spec)
@@ -138,7 +138,7 @@ void Windowed::update(const Items& items) {
     if (items.clocks()[begin] != kNoTime.ns) {
       clock_ = std::max(clock_, clamped(items.clocks()[begin]));
     }
-    if (!in_range(time)) {
+    if (time == kNoTime.ns) {
       ++timeless_;
       items.refuse(begin++);
       continue;
@@ -213,9 +213,11 @@ std::vector<std::int64_t> Windowed::changed(std::int64_t since, std::int64_t now
   for (const auto& [number, pane] : panes_) {
     const std::int64_t start = number * length_;
     const std::int64_t last = std::min(last_end(spec_, start), clamped(now));
+    if (last < first_end(spec_, start)) continue;
     std::int64_t end = first_end(spec_, start);
     // A pane without news is news only to windows that ended since.
     const bool news = since == kNoTime.ns || pane.clock >= since;
+    if (!news && last <= since) continue;
     if (!news && end <= since) end += ((since - end) / spec_.slide + 1) * spec_.slide;
     for (; end <= last; end += spec_.slide) ends.push_back(end);
   }

@@ -405,6 +405,10 @@ class EngineModel : private ModelSynopses {
     for (const std::string& field : {build.field, build.weight}) {
       if (!field.empty() && !read_fields_.contains(field)) return fail(i);
     }
+    const std::string identity = engine::identity_of(build);
+    const bool asked = std::any_of(continuous_.begin(), continuous_.end(),
+                                   [&](const Continuous& one) { return one.identity == identity; });
+    if (asked && build.window && emit_.ns > build.window.slide) return fail(i);
     if (const auto there = standing_.find(engine::identity_of(build)); there != standing_.end()) {
       build.parallelism = there->second.build.parallelism;
     }

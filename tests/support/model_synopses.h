@@ -139,13 +139,15 @@ class ModelSynopses {
   std::string named_by(const Request& request) const {
     if (!request.field.empty()) return standing_for(request);
     std::string found;
+    std::set<std::string> fields;
     for (const auto& [identity, standing] : standing_) {
       const Request& there = standing.build;
       const bool of_it = there.stream == request.stream || standing.scheme == Scheme::kByStream;
       if (there.type != request.type || there.dataset != request.dataset || !of_it) continue;
-      if (!found.empty()) return {};
-      found = identity;
+      fields.insert(there.field);
+      if (found.empty() || standing.scheme != Scheme::kByStream) found = identity;
     }
+    if (fields.size() > 1) return {};
     return found;
   }
 

@@ -365,5 +365,35 @@ TEST(Twiddles, AreWithinFourRoundingsOfTheUnitCircle) {
   EXPECT_EQ(std::bit_cast<std::uint64_t>(unit_root(1, 500).imag()), 4578397450585685708u);
 }
 
+// The first value of a basic window far from all others: sums of squares cancel by b², which the
+// bound of coefficients has to hold.
+TEST(Dft, StatesWhatAnOutlierAtTheHeadOfABasicWindowCosts) {
+  for (const std::uint32_t b : {64u, 1024u, 4096u, 16384u}) {
+    const double low = std::ldexp(1.0, -13);
+    std::vector<double> x(b, 1.0 + low);
+    for (std::size_t i = b / 2; i < b; ++i) x[i] += low / 64;
+    x[0] = 0.0;
+    const auto synopsis = make("DFT", {double(b), double(b), 2.0});
+    Values values;
+    for (const double value : x) values.add(value);
+    values.feed(*synopsis);
+    const auto& dft = dynamic_cast<const Dft&>(*synopsis);
+    const auto window = dft.window();
+    long double mean = 0, squares = 0, re = 0, im = 0;
+    for (const double value : x) mean += static_cast<long double>(value) / b;
+    for (std::size_t i = 0; i < b; ++i) {
+      const long double centred = x[i] - mean;
+      const long double angle = 2 * std::numbers::pi_v<long double> * (b - i) / b;
+      squares += centred * centred;
+      re += centred * std::cos(angle);
+      im += centred * std::sin(angle);
+    }
+    const long double scale = std::sqrt(static_cast<long double>(b)) * std::sqrt(squares);
+    const double off = std::hypot(window.coefficients[0].real() - static_cast<double>(re / scale),
+                                  window.coefficients[0].imag() - static_cast<double>(im / scale));
+    EXPECT_LE(off, dft.coefficient_error()) << b;
+  }
+}
+
 }  // namespace
 }  // namespace weir::synopses
