@@ -3,6 +3,7 @@
 #include <hwy/cache_control.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -32,9 +33,25 @@ struct Share {
   std::uint64_t compared = 0;
 };
 
-FoundPairs joined(std::vector<Share>& shares, std::size_t n) {
+// Whether the tasks of a search have found more than it keeps. Which of them finds out differs,
+// that one does depends on the sum alone.
+class FoundCount {
+ public:
+  void add(Share& share, std::size_t before) {
+    count_.fetch_add(share.pairs.size() - before, std::memory_order_relaxed);
+    if (too_many()) share.pairs.clear();
+  }
+  bool too_many() const { return count_.load(std::memory_order_relaxed) > kMaxFoundPairs; }
+
+ private:
+  std::atomic<std::uint64_t> count_{0};
+};
+
+FoundPairs joined(std::vector<Share>& shares, std::size_t n, const FoundCount& found) {
   FoundPairs all;
   all.possible = pairs_of(n);
+  all.too_many = found.too_many();
+  if (all.too_many) return all;
   std::size_t count = 0;
   for (const Share& share : shares) count += share.pairs.size();
   all.pairs.reserve(count);
@@ -194,13 +211,16 @@ struct Candidates {
 
   FoundPairs search(const ForEach& for_each) const {
     std::vector<Share> shares(tasks_of(windows.size()));
+    FoundCount found;
     for_parts(windows.size(), for_each, [&](std::size_t task, std::size_t first, std::size_t last) {
       Share share;
       std::vector<std::uint32_t> others;
       std::size_t query = first;
       const auto compare = [&] {
         share.compared += others.size();
-        windows.compare(query, others, share.pairs);
+        const std::size_t before = share.pairs.size();
+        if (!found.too_many()) windows.compare(query, others, share.pairs);
+        found.add(share, before);
         others.clear();
       };
       find(
@@ -213,7 +233,7 @@ struct Candidates {
       compare();
       shares[task] = std::move(share);
     });
-    return joined(shares, windows.size());
+    return joined(shares, windows.size(), found);
   }
 };
 
@@ -300,7 +320,7 @@ FoundPairs all_pairs(std::span<const SearchWindow> windows, double threshold,
       }
     }
   });
-  FoundPairs all = joined(shares, n);
+  FoundPairs all = joined(shares, n, FoundCount());
   all.compared = all.possible;
   return all;
 }
@@ -362,6 +382,7 @@ FoundPairs similar_pairs(std::span<const SignedWindow> windows, unsigned bits, d
   }
   const PreparedWindows ready = prepared(windows, threshold, std::move(order), for_each);
   std::vector<Share> shares(tasks_of(n));
+  FoundCount counted;
   for_parts(n, for_each, [&](std::size_t task, std::size_t first, std::size_t last) {
     Share share;
     std::vector<std::uint32_t> hits(n + 1);
@@ -373,11 +394,13 @@ FoundPairs similar_pairs(std::span<const SignedWindow> windows, unsigned bits, d
           screen_signatures(windows[ready.index(p)].signature, columns.data(), stride, distance,
                             p + 1, std::max(p + 1, static_cast<std::size_t>(end)), hits.data());
       share.compared += found;
-      ready.compare(p, std::span(hits).first(found), share.pairs);
+      const std::size_t before = share.pairs.size();
+      if (!counted.too_many()) ready.compare(p, std::span(hits).first(found), share.pairs);
+      counted.add(share, before);
     }
     shares[task] = std::move(share);
   });
-  return joined(shares, n);
+  return joined(shares, n, counted);
 }
 
 }  // namespace weir::synopses

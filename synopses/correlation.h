@@ -50,11 +50,16 @@ struct FoundPair {
   friend bool operator==(const FoundPair&, const FoundPair&) = default;
 };
 
+// What a search keeps at most: 160 MB.
+inline constexpr std::uint64_t kMaxFoundPairs = 10'000'000;
+
 struct FoundPairs {
   std::vector<FoundPair> pairs;  // sorted by (a, b)
   // Pairs whose windows were compared in whole, rounded or exact; found ones are among them.
   std::uint64_t compared = 0;
   std::uint64_t possible = 0;  // n(n-1)/2
+  // More than kMaxFoundPairs reach the threshold; `pairs` is then empty and `compared` 0.
+  bool too_many = false;
   friend bool operator==(const FoundPairs&, const FoundPairs&) = default;
 };
 

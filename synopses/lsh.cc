@@ -301,6 +301,7 @@ Result<Estimate> Lsh::search(std::span<const Member> members, const Query& query
       members.empty() ? 0 : static_cast<const Lsh&>(*members[0].synopsis).shape_.bits;
   Estimate answer = pairs_answer(similar_pairs(taking_part, bits, *threshold, kMiss, for_each),
                                  names, members.size());
+  if (!answer.reason.empty()) return answer;
   answer.exact = false;
   answer.confidence = 1.0 - kMiss;
   return answer;

@@ -39,6 +39,11 @@ Result<std::string> partner_of(const Query& query, const char* kind) {
 Estimate pairs_answer(const FoundPairs& found, const std::vector<std::string_view>& names,
                       std::size_t streams) {
   Estimate answer;
+  if (found.too_many) {
+    answer.reason = fmt::format("more than {} pairs reach the threshold; ask for a greater one",
+                                kMaxFoundPairs);
+    return answer;
+  }
   answer.json = "{\"pairs\":[";
   bool first = true;
   for (const FoundPair& pair : found.pairs) {

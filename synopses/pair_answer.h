@@ -20,6 +20,7 @@ Result<double> threshold_of(const Query& query, const char* kind, const char* wo
 // The stream of ["with", stream].
 Result<std::string> partner_of(const Query& query, const char* kind);
 
+// Null with that reason where too many were found; else
 // {"pairs":[{"streams":["A","B"],"correlation":0.98},…],"compared":c,"possible":p,"streams":s,
 //  "left_out":l}, pairs in the order of `found`. `names` are those of the windows that took part,
 // `streams` counts them all. Exact.

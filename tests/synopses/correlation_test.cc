@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "synopses/pair_answer.h"
 #include "tests/support/shared_data.h"
 #include "tests/synopses/correlation_windows.h"
 
@@ -252,6 +253,19 @@ TEST(Correlation, FindsExactlyWhatComparingAllPairsFindsInRealPrices) {
                100.0 * static_cast<double>(found.compared) / static_cast<double>(found.possible),
                found.possible);
   }
+}
+
+TEST(Correlation, SaysSoWhenMorePairsThanItKeepsReachTheThreshold) {
+  // 4 600 windows that are all alike: 10.6 million pairs.
+  const Series series(4'600, {1, 2, 3, 4, 5, 6, 7, 9, 8, 10, 12, 11});
+  const SearchInput input(series, 2);
+  const FoundPairs found = search(input, 0.5);
+  EXPECT_TRUE(found.too_many);
+  EXPECT_TRUE(found.pairs.empty());
+  std::vector<std::string_view> names(series.size(), "S");
+  const Estimate answer = pairs_answer(found, names, names.size());
+  EXPECT_EQ(answer.json, "null");
+  EXPECT_NE(answer.reason.find("more than 10000000 pairs"), std::string::npos);
 }
 
 TEST(LongCorrelation, FindsExactlyWhatComparingAllPairsFindsAmongTenThousandWindows) {
