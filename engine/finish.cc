@@ -13,12 +13,13 @@
 namespace weir::engine {
 namespace {
 
+void fail(const Status& status, Answer& answer) {
+  answer.kind = Answer::Kind::kError;
+  answer.reason = status.message();
+}
+
 void fill_estimate(Result<synopses::Estimate> estimated, Answer& answer) {
-  if (!estimated.ok()) {
-    answer.kind = Answer::Kind::kError;
-    answer.reason = estimated.status().message();
-    return;
-  }
+  if (!estimated.ok()) return fail(estimated.status(), answer);
   if (estimated->n.has_value()) answer.n = *estimated->n;
   answer.estimate = std::move(estimated->json);
   answer.lower = estimated->lower;
@@ -38,11 +39,6 @@ Merged merge_side(std::vector<Partial>& partials, std::uint32_t side) {
   }
   std::erase_if(partials, [side](const Partial& partial) { return partial.side == side; });
   return merge_partials(std::move(own));
-}
-
-void fail(const Status& status, Answer& answer) {
-  answer.kind = Answer::Kind::kError;
-  answer.reason = status.message();
 }
 
 // The times that answers are about: that of the cut, or for `changes` the end of every window that

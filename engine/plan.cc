@@ -65,11 +65,9 @@ namespace {
 // Whether its parts and panes fit, each of so many bytes.
 Status check_size(const Request& request, const synopses::SynopsisType& type, std::uint64_t bytes) {
   const std::uint64_t parts = part_count(request, type);
-  std::uint64_t panes = 1;
-  if (request.window) {
-    panes = static_cast<std::uint64_t>((request.window.size + request.window.slide) /
-                                       synopses::Windowed::pane_length(request.window));
-  }
+  const std::uint64_t panes =
+      request.window ? static_cast<std::uint64_t>(synopses::Windowed::pane_count(request.window))
+                     : 1;
   if (bytes <= kMaxBuildBytes / parts / panes) return {};
   return {Code::kInvalid, std::string(type.name) + ": " + std::to_string(parts) + " parts of " +
                               std::to_string(panes) + " panes of " + std::to_string(bytes) +

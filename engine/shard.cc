@@ -165,6 +165,7 @@ const synopses::Synopsis* ShardWorker::sole(const Ask& ask) const {
   const auto found = instances_.find(of.build->number);
   if (found == instances_.end()) return nullptr;
   if (of.build->scheme == Scheme::kByStream) {
+    if (shared_.routes.owner(shared_.names.keys().key(of.stream)) != number_) return nullptr;
     const auto own = found->second->streams.find(raw(of.stream));
     return own == found->second->streams.end() ? of.build->prototype.get() : own->second.get();
   }
@@ -203,10 +204,7 @@ void ShardWorker::contribute(const Ask& ask, const Ask::Of& of, std::uint32_t si
 void ShardWorker::answer(const Crossing& crossing, const Action& action) {
   const Ask& ask = *action.ask;
   if (ask.kind == Ask::Kind::kEstimate && crossing.contributors[action.answer] == 1) {
-    if (const synopses::Synopsis* only = sole(ask);
-        only != nullptr &&
-        (ask.of[0].build->scheme != Scheme::kByStream ||
-         shared_.routes.owner(shared_.names.keys().key(ask.of[0].stream)) == number_)) {
+    if (const synopses::Synopsis* only = sole(ask)) {
       shared_.collector.complete(crossing.ordinal, action.answer,
                                  answers_of(*only, ask, crossing.answers[action.answer]));
       return;

@@ -61,7 +61,7 @@ Result<std::string> absolute(const std::string& path) {
   if (real == nullptr) {
     return errno == ENOENT || errno == ENOTDIR
                ? Status(Code::kNotFound, "there is no such file")
-               : Status(Code::kIo, std::strerror(errno));  // NOLINT(concurrency-mt-unsafe)
+               : Status(Code::kIo, std::generic_category().message(errno));
   }
   return std::string(real.get());
 }
@@ -117,7 +117,7 @@ Result<std::shared_ptr<const Plugin>> Plugin::open(const std::string& path) {
   if (!file.ok()) return file.with(context);
   void* handle = ::dlopen(real->c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    const char* why = ::dlerror();  // NOLINT(concurrency-mt-unsafe)
+    const char* why = ::dlerror();
     return invalid(shown(why == nullptr ? "it cannot be loaded" : why, 1'000)).with(context);
   }
   const std::shared_ptr<Plugin> plugin(new Plugin(*std::move(real), handle));

@@ -59,7 +59,7 @@ Status Windowed::check(const SynopsisType& type, const WindowSpec& spec) {
                              in_seconds(spec.grace)));
   }
   const std::int64_t length = pane_length(spec);
-  const std::int64_t panes = (spec.size + spec.slide + spec.grace + length - 1) / length;
+  const std::int64_t panes = pane_count(spec);
   if (panes > kMaxPanes) {
     return wrong(
         fmt::format("window: size {}, slide {} and grace {} need {} panes of {}, and at "
@@ -72,6 +72,11 @@ Status Windowed::check(const SynopsisType& type, const WindowSpec& spec) {
 
 std::int64_t Windowed::pane_length(const WindowSpec& spec) {
   return std::gcd(spec.size, spec.slide);
+}
+
+std::int64_t Windowed::pane_count(const WindowSpec& spec) {
+  const std::int64_t length = pane_length(spec);
+  return (spec.size + spec.slide + spec.grace + length - 1) / length;
 }
 
 std::int64_t Windowed::pane_of(const WindowSpec& spec, std::int64_t time) {

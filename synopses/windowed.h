@@ -81,6 +81,8 @@ class Windowed final : public Synopsis {
   // Where a value goes, as update() decides; a function of `spec` alone. For routing and counting.
   static bool is_late(const WindowSpec& spec, std::int64_t time, std::int64_t clock);
   static std::int64_t pane_length(const WindowSpec& spec);
+  // Panes that are kept at a time, but for two. REQUIRES: the sizes that check() asks for.
+  static std::int64_t pane_count(const WindowSpec& spec);
   static std::int64_t pane_of(const WindowSpec& spec, std::int64_t time);
 
   std::uint64_t late() const override { return late_; }

@@ -17,7 +17,7 @@ namespace {
 using weir::DatasetId;
 using weir::Seq;
 using weir::StreamId;
-using namespace weir::core;  // NOLINT(google-build-using-namespace)
+using namespace weir::core;
 
 // One thread that claims, publishes and consumes: what an entry costs without any waiting.
 void ring_publish_consume(benchmark::State& state) {

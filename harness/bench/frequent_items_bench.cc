@@ -12,8 +12,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 void lossy_straw_man(benchmark::State& state) {
   struct Entry {
     std::uint64_t f, delta;

@@ -10,8 +10,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 const Shape kBloomOfAMillion{"BloomFilter", {1e6, 0.01}};
 const Shape kWideAms{"AMS", {10, 10'000}};
 

@@ -13,8 +13,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 constexpr std::int64_t kSecond = 1'000'000'000;
 const Shape kLshGrid{"LSH", {100, 100, 1, 1, 1}};
 const Shape kDftGrid{"DFT", {1, 100, 500, 8}};

@@ -11,8 +11,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 // range(2): counters.
 void top_k(benchmark::State& state) {
   const auto plugin = Plugin::open(WEIR_BENCH_PLUGIN);

@@ -13,8 +13,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 // Of a stream of 100 000 values; nothing is kept from one query to the next.
 void quantile_query(benchmark::State& state, const Shape& shape) {
   const auto synopsis = shape.make();

@@ -14,8 +14,6 @@
 namespace weir::synopses {
 namespace {
 
-using namespace bench;  // NOLINT(google-build-using-namespace)
-
 void hash_only(benchmark::State& state) {
   std::vector<std::uint64_t> hashes(kValues);
   measure(state, [&](std::span<const std::uint64_t> bits) {

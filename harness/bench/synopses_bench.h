@@ -26,7 +26,7 @@
 
 #include "synopses/registry.h"
 
-namespace weir::synopses::bench {
+namespace weir::synopses {
 
 inline constexpr std::size_t kValues = 1 << 19;  // 4 MiB, read in order
 inline constexpr std::size_t kSketches = 100;
@@ -161,4 +161,4 @@ inline void apply(benchmark::internal::Benchmark* bench, std::initializer_list<i
 inline void runs(benchmark::internal::Benchmark* bench) { apply(bench, {25, 4096}); }
 inline void short_runs(benchmark::internal::Benchmark* bench) { apply(bench, {1, 25}); }
 
-}  // namespace weir::synopses::bench
+}  // namespace weir::synopses

@@ -13,29 +13,12 @@
 #include "tests/support/observed_run.h"
 #include "tests/support/random_records.h"
 #include "tests/support/shared_data.h"
+#include "tests/support/temporary_folder.h"
 
 namespace weir::tests {
 namespace {
 
 namespace fs = std::filesystem;
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "weir-inputs-XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  std::string write(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return (path_ / name).string();
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string read_file(const fs::path& path) {
   std::ostringstream bytes;
@@ -124,8 +107,7 @@ TEST(Inputs, GiveTheSameRunInOneFileOrSeveral) {
   parts.write("2.ndjson.gz", gzip(lines.substr(third, half - third)));
   parts.write("3.ndjson", "\xef\xbb\xbf" + lines.substr(half));
   for (const unsigned threads : {1, 3}) {
-    const ObservedRun run =
-        replay_files({parts.path().string()}, kRequests, with(threads, 16 << 10));
+    const ObservedRun run = replay_files({parts.path()}, kRequests, with(threads, 16 << 10));
     EXPECT_EQ(run.answers, expected.answers);
     EXPECT_EQ(run.summary.digest, expected.summary.digest);
   }
@@ -137,7 +119,7 @@ TEST(Inputs, GiveTheSameDigestForTicksAndTheirConversion) {
   const TemporaryFolder folder;
   const std::string csv =
       folder.write("Forex·EURTRY·NoExpiry.txt", read_file(ticks / "saams_forex_eurtry.csv"));
-  const std::string converted = (folder.path() / "converted.ndjson").string();
+  const std::string converted = folder.at("converted.ndjson");
   {
     FILE* file = fopen(converted.c_str(), "wb");
     ASSERT_NE(file, nullptr);

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "synopses/state_file.h"
 #include "tests/support/memory_source.h"
 #include "tests/support/observed_run.h"
@@ -38,11 +35,6 @@ std::string last_query(const ObservedRun& observed) {
     }
   }
   return "none";
-}
-
-std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 const char* const kBuilds[] = {
@@ -84,14 +76,14 @@ TEST(StateFiles, SavedLoadedAndContinuedEqualsNeverSaved) {
     const ObservedRun whole = run(as_lines(records), request("build", build) + save, states.path());
     ASSERT_EQ(whole.answers.size(), 2u);
     EXPECT_THAT(whole.answers[1], HasSubstr(R"("kind":"ack")"));
-    const std::string expected = bytes_of(states.path() + "/a/state.syn");
+    const std::string expected = states.read("a/state.syn");
     ASSERT_FALSE(expected.empty());
     run(as_lines(first), request("build", build) + save, states.path(), 3);
-    EXPECT_NE(bytes_of(states.path() + "/a/state.syn"), expected);
+    EXPECT_NE(states.read("a/state.syn"), expected);
     const std::string load = request("load", build, R"(,"path":"a/state.syn")");
     const ObservedRun rest = run(as_lines(second), load + save, states.path(), 1);
     EXPECT_THAT(rest.answers[0], HasSubstr(R"("kind":"ack")"));
-    const std::string continued = bytes_of(states.path() + "/a/state.syn");
+    const std::string continued = states.read("a/state.syn");
     const bool in_parts = std::string(build).find("parallelism") != std::string::npos;
     const bool whole_stream = std::string(build).find("StickySampling") == std::string::npos;
     if (whole_stream || in_parts) {
@@ -164,9 +156,9 @@ TEST(StateFiles, SavesAndLoadsOfOneFileKeepTheirOrderAtEveryNumberOfThreads) {
 }
 
 TEST(StateFiles, SayWhatIsWrong) {
-  TemporaryFolder states, nothing;
+  TemporaryFolder states;
   const std::string lines = as_lines(random_records(14, 1000));
-  std::ofstream(states.path() + "/junk") << "not a synopsis";
+  states.write("junk", "not a synopsis");
   const std::string build = request("build", kBuilds[8]);
   const auto reason = [&](const std::string& asked, const std::string& directory) {
     const ObservedRun observed = run(lines, build + asked, directory);
@@ -203,7 +195,7 @@ TEST(StateFiles, OfMoreValuesThanCanBeMergedAreRefused) {
   const std::string lines = as_lines(random_records(15, 300));
   run(lines, request("build", kBuilds[1]) + request("save", kBuilds[1], R"(,"path":"h")"),
       states.path());
-  std::string bytes = bytes_of(states.path() + "/h");
+  std::string bytes = states.read("h");
   const std::uint64_t much = std::uint64_t{1} << 63;
   std::memcpy(bytes.data() + 24, &much, sizeof much);  // n, see docs/formats/synopsis.md
   EXPECT_FALSE(synopses::load(bytes).ok());

@@ -235,7 +235,7 @@ TEST(Convert, MergesFilesByTimeAndKeepsTheOrderOfEach) {
 
 // Plain files are read block by block where the parser is, pipes by the splitter.
 TEST(Convert, TakesAllOfAPlainFileThatIsLongerThanABlock) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   std::string csv;
   constexpr std::uint64_t kLines = 50'000;  // 1.3 MB, 5 blocks; 20 when merged
   for (std::uint64_t i = 0; i < kLines; ++i) {

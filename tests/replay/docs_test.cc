@@ -40,7 +40,7 @@ TEST(Docs, CommandsOfTheCliPageRun) {
   std::string commands = commands_of(root() / "docs/cli.md");
   ASSERT_GT(std::count(commands.begin(), commands.end(), '\n'), 10);
   replace_all(commands, "1000000", "200000");  // as good, and sooner done
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string tick = "01/02/2019,00:00:01,6.0654,1\n";
   std::filesystem::create_directory(scratch.at("ticks"));
   scratch.write("Forex·EURTRY·NoExpiry.txt", tick);
@@ -100,7 +100,7 @@ class Requests {
   }
   // What a run answers, with a state directory of its own.
   Finished run(const std::string& requests) const {
-    const Scratch states;
+    const tests::TemporaryFolder states;
     return run_weir({"replay", "--requests", scratch_.write("requests.json", requests), "--emit",
                      "5s", "--state-dir", states.at("states"), "--plugin-dir", plugins_, input_});
   }
@@ -117,7 +117,7 @@ class Requests {
   }
 
  private:
-  Scratch scratch_;
+  tests::TemporaryFolder scratch_;
   std::string input_ = scratch_.at("stocks.ndjson");
   std::string plugins_ = std::filesystem::path(WEIR_TOP_K).parent_path();
 };

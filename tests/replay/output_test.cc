@@ -19,7 +19,7 @@ const std::string kTick = "01/02/2019,00:00:01,6.0654,1\n";
 
 class Outputs : public testing::Test {
  protected:
-  const Scratch scratch_;
+  const tests::TemporaryFolder scratch_;
   const bool made_ = std::filesystem::create_directory(scratch_.at("d"));
   const std::string data_ = saams_records(20);
   const std::string input_ = scratch_.write("d/a.ndjson", data_);

@@ -143,7 +143,7 @@ TEST(TopologyCommand, GivesJson) {
 }
 
 TEST(GenerateCommand, GivesTheSameBytesToAFileAndToStandardOutput) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::vector<std::string> base = {"generate",  "stocks", "--records", "1000",
                                          "--streams", "10",     "--seed",    "7"};
   std::vector<std::string> to_file = base;
@@ -173,7 +173,7 @@ TEST(GenerateCommand, NamesTheFileThatCannotBeWritten) {
 }
 
 TEST(ConvertCommand, TurnsTicksIntoRecordsThatReplayTakes) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string name = scratch.write("Forex·EURTRY·NoExpiry.txt",
                                          "01/02/2019,00:00:01,6.0654,1\n"
                                          "01/02/2019,00:00:02,oops,1\n"
@@ -210,7 +210,7 @@ std::string offered(const std::string& script, const std::string& words) {
 
 TEST(Completion, OffersWhatMayFollowInBash) {
   if (access("/bin/bash", X_OK) != 0) GTEST_SKIP() << "no bash here: its script is NOT checked";
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string script = scratch.write("weir.bash", run_weir({"completion", "bash"}).out);
   EXPECT_EQ(offered(script, "weir generate stocks --st"), "--streams\n");
   EXPECT_EQ(offered(script, "weir rep"), "replay\n");
@@ -226,7 +226,7 @@ TEST(Completion, OffersWhatMayFollowInBash) {
 }
 
 TEST(ConfigShow, GivesAConfigurationThatReadsBackTheSame) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const Finished shown =
       run_weir({"config", "show", "--threads", "3", "--emit", "5m", "data.ndjson"});
   EXPECT_EQ(shown.status, 0) << shown.err;
@@ -238,7 +238,7 @@ TEST(ConfigShow, GivesAConfigurationThatReadsBackTheSame) {
 }
 
 TEST(Validate, SaysOkForGoodFiles) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string requests = scratch.write("r.json", std::string(kBuild) + "\n" + kQuery);
   const std::string config =
       scratch.write("c.toml", "requests = \"" + requests + "\"\nthreads = 2\n");
@@ -252,7 +252,7 @@ TEST(Validate, SaysOkForGoodFiles) {
 }
 
 TEST(Validate, NeverSaysOkForWhatIsWrong) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string wrong = scratch.write("wrong", "This is [a] wrong\n");
   for (const char* kind : {"--config", "--mapping", "--requests"}) {
     const Finished ran = run_weir({"validate", kind, wrong});
@@ -271,7 +271,7 @@ TEST(Validate, NeverSaysOkForWhatIsWrong) {
 }
 
 TEST(Validate, FindsAQueryWithoutItsSynopsisAndABuildWithABadParameter) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string query = scratch.write("q.json", kQuery);
   expect_error({"validate", "--requests", query}, 78, "no request builds this synopsis");
   const std::string build = scratch.write(
@@ -284,7 +284,7 @@ TEST(Validate, FindsAQueryWithoutItsSynopsisAndABuildWithABadParameter) {
 }
 
 TEST(Validate, GivesJson) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const Finished ran =
       run_weir({"validate", "--json", "--config", scratch.write("c", "thread = 1\n")});
   EXPECT_EQ(ran.status, 78);

@@ -29,7 +29,7 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
 
 class Replay : public testing::Test {
  protected:
-  const Scratch scratch_;
+  const tests::TemporaryFolder scratch_;
   const std::string data_ = scratch_.write("data.ndjson", saams_records(1000));
   const std::string requests_ =
       scratch_.write("r.json", std::string(kBuild) + "\n" + kQuery + "\n");

@@ -35,7 +35,7 @@ void expect_error(const std::vector<std::string>& arguments, int status, const s
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
 }
 
-std::size_t entries(const Scratch& scratch) {
+std::size_t entries(const tests::TemporaryFolder& scratch) {
   std::size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(scratch.at("."))) {
     count += entry.exists() ? 1 : 0;
@@ -44,7 +44,7 @@ std::size_t entries(const Scratch& scratch) {
 }
 
 TEST(Inspect, ShowsWhatIsInAFile) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string file = scratch.write("price.state", count_min(counting(0, 2500, 7)));
   const Finished ran = run_weir({"inspect", file});
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -58,7 +58,7 @@ TEST(Inspect, ShowsWhatIsInAFile) {
 }
 
 TEST(Inspect, GivesOneJsonObjectALine) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string one = scratch.write("a", count_min({1, 2, 3}));
   const std::string two = scratch.write(
       "b", save(*synopsis_of("HyperLogLog", {0.26, 4}, {1}), {"D \"q\"", "", "f", "volume"}));
@@ -74,7 +74,7 @@ TEST(Inspect, GivesOneJsonObjectALine) {
 }
 
 TEST(Inspect, ShowsTheOthersWhenAFileIsDamaged) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   std::string bytes = count_min({1, 2, 3});
   const std::string good = scratch.write("good", bytes);
   const std::string cut = scratch.write("cut", bytes.substr(0, bytes.size() / 2));
@@ -93,7 +93,7 @@ TEST(Inspect, ShowsTheOthersWhenAFileIsDamaged) {
 }
 
 TEST(QueryFile, AnswersNumbersTextsAndArrays) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const auto synopsis = synopsis_of("CountMin", {0.01, 0.99, 1}, {6, 6, -5, 0.5});
   feed_text(*synopsis, "EURTRY");
   feed_text(*synopsis, "6");
@@ -120,7 +120,7 @@ TEST(QueryFile, AnswersNumbersTextsAndArrays) {
 }
 
 TEST(QueryFile, AnswersAsDocumentedForRequests) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string file = scratch.write("a.state", count_min({1, 1, 2}));
   const Finished ran = run_weir({"query", file, "--json", "1"});
   EXPECT_THAT(
@@ -132,7 +132,7 @@ TEST(QueryFile, AnswersAsDocumentedForRequests) {
 }
 
 TEST(QueryFile, WithoutAQueryAsksWhatNeedsNoValue) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string file = scratch.write(
       "a.state", save(*synopsis_of("HyperLogLog", {0.02, 1}, counting(0, 5000, 100)), kPrice));
   const Finished ran = run_weir({"query", file});
@@ -143,7 +143,7 @@ TEST(QueryFile, WithoutAQueryAsksWhatNeedsNoValue) {
 }
 
 TEST(QueryFile, ShowsATableWithBounds) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string file = scratch.write("a.state", count_min({1, 1, 2}));
   const Finished ran = run_weir({"query", file, "1", "2"});
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -152,7 +152,7 @@ TEST(QueryFile, ShowsATableWithBounds) {
 }
 
 TEST(QueryFile, SaysWhatIsWrong) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string file = scratch.write("a.state", count_min({1, 1, 2}));
   expect_error({"query"}, 2, "query needs a FILE");
   expect_error({"query", scratch.at("none"), "1"}, 1, "No such file or directory");
@@ -176,7 +176,7 @@ TEST(QueryFile, SaysWhatIsWrong) {
 }
 
 TEST(MergeFiles, OfHalvesIsTheFileOverAllBitForBit) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const auto halves = [&](const char* name, const std::vector<double>& params) {
     const std::vector<double> values = counting(0, 90'000, 1000);
     const auto at = [&](std::size_t part) {
@@ -199,7 +199,7 @@ TEST(MergeFiles, OfHalvesIsTheFileOverAllBitForBit) {
 }
 
 TEST(MergeFiles, OverSeveralStreamsIsOverAllUnlessNamed) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string a = scratch.write("a", count_min({1, 2}));
   const std::string b = scratch.write("b", count_min({3}, {"Stocks", "S0001", "price", ""}));
   const std::string c = scratch.at("c");
@@ -210,7 +210,7 @@ TEST(MergeFiles, OverSeveralStreamsIsOverAllUnlessNamed) {
 }
 
 TEST(MergeFiles, RefusesWhatDoesNotBelongTogether) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string a = scratch.write("a", count_min({1, 2}));
   const std::string out = scratch.at("out");
   const auto refused = [&](const std::string& bytes, const std::string& says) {
@@ -237,7 +237,7 @@ TEST(MergeFiles, RefusesWhatDoesNotBelongTogether) {
 }
 
 TEST(MergeFiles, ReplacesAFileOnlyWhenForced) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string a = scratch.write("a", count_min({1, 2}));
   const std::string b = scratch.write("b", count_min({3}));
   expect_error({"merge", a, b, "-o", a}, 1, "--force replaces it");
@@ -248,7 +248,7 @@ TEST(MergeFiles, ReplacesAFileOnlyWhenForced) {
 }
 
 TEST(MergeFiles, KeepsTheOldFileWhenTheDiskIsFull) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string a = scratch.write("a", count_min({1, 2}));
   const std::string b = scratch.write("b", count_min({3}));
   const std::string old = scratch.write("c", "old");

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 TEST(Validate, FindsWhatReplayRefuses) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string wrong = R"({"op":"query","synopsis":"CountMin","dataset":"D","stream":"A",)"
                             R"("field":"price"})";
   expect_refusal({"validate", "--requests", scratch.write("q.json", kBuild + wrong)}, 78,
@@ -21,7 +21,7 @@ TEST(Validate, FindsWhatReplayRefuses) {
 }
 
 TEST(Validate, KnowsTheEmitPeriodThatARunWillHave) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string windows =
       R"({"op":"build","synopsis":"CountMin","dataset":"D","stream":"A","field":"price",)"
       R"("params":{"epsilon":0.01,"confidence":0.99},"window":{"size":"10s"}})";
@@ -39,7 +39,7 @@ TEST(Validate, KnowsTheEmitPeriodThatARunWillHave) {
 }
 
 TEST(Validate, LoadsPlugInsFromTheDirectoryOfTheRun) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string directory = std::filesystem::path(WEIR_TOP_K).parent_path();
   const std::string file = std::filesystem::path(WEIR_TOP_K).filename();
   const std::string plugin = R"({"op":"plugin","path":")" + file + "\"}\n";
@@ -63,7 +63,7 @@ TEST(Validate, LoadsPlugInsFromTheDirectoryOfTheRun) {
 }
 
 TEST(Validate, ListsAFileOnceWithItsErrors) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string bad = scratch.write("q", kQuery);
   expect_refusal({"validate", "--requests", bad, "--requests", bad}, 78, "no request builds");
   // A file whose name begins another's message.
@@ -76,7 +76,7 @@ TEST(Validate, ListsAFileOnceWithItsErrors) {
 }
 
 TEST(Settings, WithAWrongSpeedAreRefusedAlikeByEveryCommand) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string config = scratch.write("c.toml", "speed = \"fast\"\n");
   const std::string says = "c.toml:1:9: speed: \"fast\" is no speed; write max";
   expect_refusal({"replay", "--config", config, "x"}, 78, says);
@@ -86,7 +86,7 @@ TEST(Settings, WithAWrongSpeedAreRefusedAlikeByEveryCommand) {
 }
 
 TEST(Settings, BlameWhoeverIsAtFault) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string good = scratch.write("ok.toml", "threads = 1\n");
   const std::string says = "shard-threads: 0 is wrong; with ingest-threads = 2 it is 1 or more";
   expect_refusal({"replay", "--config", good, "--ingest-threads", "2", "x"}, 2, says);
@@ -99,7 +99,7 @@ TEST(Settings, BlameWhoeverIsAtFault) {
 }
 
 TEST(Settings, TakeALayoutOrAMapping) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string mapping = scratch.write(
       "orders.toml", "format = \"csv\"\nstream = \"id\"\ndataset_constant = \"D\"\ntime = \"t\"\n");
   expect_refusal({"replay", "--layout", "saams", "--mapping", mapping, "x"}, 2,
@@ -125,7 +125,7 @@ TEST(Settings, ShowTheirDefaultsInHelp) {
 }
 
 TEST(Settings, WithoutRequestsGiveANote) {
-  const Scratch scratch;
+  const tests::TemporaryFolder scratch;
   const std::string data = scratch.write("d", saams_records(10));
   const std::string note = "note      nothing was asked; --requests FILE";
   EXPECT_THAT(run_weir({"replay", data}).err, HasSubstr(note));

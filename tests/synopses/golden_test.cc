@@ -58,7 +58,7 @@ TEST(Golden, StatesHaveTheBytesThatTheyHad) {
 TEST(Golden, SeedsOfTheFuzzerAreTheseStates) {
   const std::filesystem::path folder =
       std::filesystem::path(WEIR_SOURCE_DIR) / "tests/fuzz/seeds/synopsis_fuzz";
-  const bool write = std::getenv("WEIR_WRITE_SEEDS") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  const bool write = std::getenv("WEIR_WRITE_SEEDS") != nullptr;
   std::set<std::string> wanted;
   for (const SavedState& state : saved_states()) {
     const std::string bytes = save(*state.synopsis, {"Stocks", "S0000", "price", ""});

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/temporary_folder.h"
+
 namespace weir::synopses {
 namespace {
 
@@ -21,12 +23,9 @@ using testing::HasSubstr;
 class StateDirectory : public testing::Test {
  protected:
   StateDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "weir_state_XXXXXX").string();
-    top_ = mkdtemp(pattern.data());
     state_ = top_ / "state";
     fs::create_directory(state_);
   }
-  ~StateDirectory() override { fs::remove_all(top_); }
 
   static void write(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
@@ -44,7 +43,8 @@ class StateDirectory : public testing::Test {
     return path.ok() ? "" : path.status().message();
   }
 
-  fs::path top_, state_;
+  const tests::TemporaryFolder folder_;
+  fs::path top_ = folder_.path(), state_;
 };
 
 // Files may not grow beyond `bytes` while it lives: the write fails half-way, as on a full disk.
