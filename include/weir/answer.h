@@ -70,6 +70,23 @@ struct Summary {
     std::uint64_t without_time = 0;    // windows and grids of time need one
     std::uint64_t without_weight = 0;  // missing, no whole number, negative, or beyond 2^53
   };
+  // Tuples as each hierarchy counts them: applied + late + unrouted = tuples.
+  struct Hierarchy {
+    std::uint64_t applied = 0;
+    std::uint64_t late = 0;
+    std::uint64_t unrouted = 0;      // of no sensor of it, or without a number (or time) it can use
+    std::uint64_t without_time = 0;  // of those: a window needs a time
+    std::uint64_t results = 0;       // published
+    std::uint64_t groups = 0, sensors = 0, silent = 0;  // silent: sensors that never had a value
+  };
+  std::map<std::string, Hierarchy> hierarchies;  // by the root's identifier
+  std::uint64_t results = 0;                     // of all hierarchies
+  // The longest leap of stream time from one record to the next, and where it was.
+  struct Leap {
+    std::int64_t ns = 0;
+    RecordPosition record{};
+  };
+  Leap leap;                               // only leaps of more than a day are looked for
   std::map<std::string, Refused> refused;  // only those that refused any
   std::vector<std::string> faults;         // synopses of plug-ins that are quarantined, and why
   std::string source_error;        // the first error of a source; what came before it was applied

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "weir/status.h"
 #include "weir/types.h"
@@ -16,11 +18,40 @@ namespace weir {
 struct Period {
   std::int64_t ns = 0;        // > 0: stream time
   std::uint64_t records = 0;  // > 0: records
+  friend bool operator==(const Period&, const Period&) = default;
   // "60s", "500ms", "5m", "1h", "100000 records".
   static Result<Period> parse(std::string_view text);
 };
 // "500ms" → nanoseconds. Units ns us ms s m h d; a bare number is an error that says so.
 Result<std::int64_t> parse_duration(std::string_view text);
+
+// How the groups of a hierarchy are aggregated (docs/hierarchies.md).
+struct GroupOptions {
+  enum class Mode {
+    kChangelog,  // every measurement publishes the groups above it
+    kTumbling,   // windows of `emit`, each with the newest measurement of every sensor in it
+    kSliding,    // windows of `window`, one every `advance`
+    kLatest,     // the last value of every sensor, published every `emit`
+  };
+  enum class Late { kReject, kArrival };  // without windows: older than the sensor's newest
+  Mode mode = Mode::kLatest;
+  Period emit{};              // 0 = Config::emit; records only with kLatest
+  std::int64_t grace = 0;     // windows: ns that a record may come after its window's end
+  std::int64_t window = 0;    // kSliding: ns
+  std::int64_t advance = 0;   // kSliding: ns
+  Late late = Late::kReject;  // kChangelog, kLatest
+  std::int64_t max_age = 0;   // kChangelog, kLatest: ns after which a value is none; 0 = never
+  std::string dataset;        // of the sensors; empty = any
+  // Numeric fields, each with results of its own. Empty = the layout's only one, or valueInW.
+  std::vector<std::string> fields;
+  friend bool operator==(const GroupOptions&, const GroupOptions&) = default;
+};
+
+struct HierarchyConfig {
+  std::string registry;                 // its text: Titan's JSON, or CSV of child,parent
+  std::string name = "registry";        // of the file, for messages
+  std::optional<GroupOptions> options;  // absent = Config::groups
+};
 
 struct Config {
   // Threads in all; each parses and applies. 0 = one per core that this process may use.
@@ -42,6 +73,11 @@ struct Config {
   std::string state_directory;
   // Where plug-ins are loaded from (docs/plugins.md); empty = nowhere.
   std::string plugin_directory;
+  std::vector<HierarchyConfig> hierarchies;
+  GroupOptions groups;  // of hierarchies that say nothing else, also of those that come later
+  // ns that a record may be ahead of stream time; one further ahead is rejected as "future", unless
+  // 63 such have come in a row just before it. 0 = no limit.
+  std::int64_t max_jump = 0;
   bool digest = false;                      // compute Summary::digest at the end
   std::size_t max_reject_samples = 10'000;  // further rejects are counted, not reported
 };

@@ -23,6 +23,7 @@
 
 #include "weir/answer.h"
 #include "weir/config.h"
+#include "weir/group_result.h"
 #include "weir/source.h"
 #include "weir/status.h"
 #include "weir/types.h"
@@ -88,8 +89,9 @@ class Engine {
   // Sources are read one after the other. Without any, the engine takes what is pushed.
   // REQUIRES: before start().
   void add_source(std::unique_ptr<Source> source);
-  // One request object, an array of them, or one object a line (docs/requests.md). Every build,
-  // query and delete in it gets its answer at its cut, errors included; the status is bad only
+  // One request object, an array of them, or one object a line (docs/requests.md); also a change of
+  // a hierarchy, {"at":…,"registry":{…}} (docs/hierarchies.md). Every build,
+  // query, delete and registry in it gets its answer at its cut, errors included; the status is bad only
   // when the text is not JSON at all. After start() a request without `at` takes effect at the next
   // block; `at` positions that have passed are answered with an error.
   Status request(std::string_view json);
@@ -100,6 +102,10 @@ class Engine {
   void on_answer(std::function<void(const Answer&)> callback);
   void on_reject(std::function<void(const Reject&)> callback);
   bool poll(Answer& answer);
+
+  // The results of groups, in order, from a thread of the engine, one call at a time; it must not
+  // call back into the engine. Without a callback they are only counted. REQUIRES: before start().
+  void on_result(std::function<void(const GroupResult&)> callback);
 
   // Starts the threads. An error is one of configuration, layout detection or the first read.
   Status start();

@@ -1,0 +1,23 @@
+// Registries from text: Titan's JSON, and CSV of child,parent for large plants.
+//
+// Thread safety: thread-safe (pure).
+#pragma once
+
+#include <simdjson.h>
+
+#include <string_view>
+#include <vector>
+
+#include "hierarchy/registry.h"
+#include "weir/status.h"
+
+namespace weir::engine {
+
+// One registry for a JSON object; one for each root of a CSV. Text that begins with '{' is JSON.
+// Errors (kConfig) begin with `file`, and line and column where there are some.
+Result<std::vector<hierarchy::Registry>> parse_registries(std::string_view text,
+                                                          std::string_view file);
+// Of JSON that has been parsed, as in {"at":…,"registry":{…}}.
+Result<hierarchy::Registry> registry_of(simdjson::dom::element value);
+
+}  // namespace weir::engine

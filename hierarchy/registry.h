@@ -1,0 +1,104 @@
+// Registry: one hierarchy of groups and sensors, checked; and Registries: those that stand together.
+//
+// A registry may be a DAG: a sensor in many groups, a group in several. In the text a group that
+// stands twice must have equal members; it is one group.
+//
+// Invariants
+//  1. No cycle; no identifier is both a group and a sensor; identifiers of groups are unique over
+//     all registries that stand; every member list is distinct and sorted by identifier bytes.
+//  2. A group's level is one more than the highest of its members (sensors: 0; no members: 1).
+//     Groups are sorted by (level, identifier), so the root is the last, and sensors by identifier.
+//  3. Names are labels: nothing depends on them.
+// Thread safety: Registry immutable, Registries thread-compatible.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weir/status.h"
+
+namespace weir::hierarchy {
+
+// Groups inside groups; deeper is malformed.
+inline constexpr std::uint32_t kMaxDepth = 256;
+// Bytes of an identifier.
+inline constexpr std::size_t kMaxIdentifier = 4096;
+
+// A registry as it was written. `group`: its children were given, be there none.
+struct Outline {
+  std::string identifier, name;
+  bool group = false;
+  std::vector<Outline> children;
+};
+
+// The compact form: one line of child,parent.
+struct Edge {
+  std::string child, parent;
+  std::uint64_t line = 0;  // 1-based, for messages
+};
+
+struct Member {
+  bool group = false;
+  std::uint32_t index = 0;  // in groups() or sensors()
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+struct Group {
+  std::string identifier, name;
+  std::uint32_t level = 0;
+  std::vector<Member> members;
+};
+
+struct Sensor {
+  std::string identifier, name;
+};
+
+class Registry {
+ public:
+  // Errors (kConfig) give the path from the root to what is wrong: "plant/hall_a/press: …".
+  static Result<Registry> of(const Outline& root);
+  // One registry for each child that is no child's child, in the order of their identifiers.
+  static Result<std::vector<Registry>> of_edges(std::span<const Edge> edges);
+
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Sensor>& sensors() const { return sensors_; }
+  const Group& root() const { return groups_.back(); }
+  std::optional<std::uint32_t> find_group(std::string_view identifier) const;
+  std::optional<std::uint32_t> find_sensor(std::string_view identifier) const;
+  std::string_view identifier(Member member) const {
+    return member.group ? groups_[member.index].identifier : sensors_[member.index].identifier;
+  }
+  // A path from the root to the member, for messages: "plant/hall_a/press".
+  std::string path_to(Member member) const;
+  // Equal in everything but names.
+  bool same_as(const Registry& other) const;
+
+ private:
+  Registry() = default;
+  std::vector<Group> groups_;
+  std::vector<Sensor> sensors_;
+};
+
+// The registries that stand, by root.
+class Registries {
+ public:
+  enum class Outcome { kNew, kReplaced, kUnchanged };
+  // In the place of that with the same root, if there is one; kUnchanged: equal but for names (the
+  // names are taken). On an error (kConfig, with the path) everything stays as it was.
+  Result<Outcome> put(std::shared_ptr<const Registry> registry);
+  std::size_t size() const { return by_root_.size(); }
+  const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
+    return by_root_;
+  }
+
+ private:
+  std::map<std::string, std::shared_ptr<const Registry>, std::less<>> by_root_;
+};
+
+}  // namespace weir::hierarchy
