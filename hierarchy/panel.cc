@@ -42,26 +42,30 @@ Panel::Panel(std::shared_ptr<const Tree> tree)
       stale_(tree_->blocks().size()),
       with_value_(tree_->blocks().size()) {}
 
-// Marks a block, and those above it until one has the marks already. As deep as groups lie inside
+// A block whose leaves have changed.
+void Panel::mark(std::uint32_t block) {
+  Marks& marks = marks_[block / 64];
+  const std::uint64_t bit = std::uint64_t{1} << block % 64;
+  marks.touched |= bit;
+  marks.used |= bit;
+  if ((marks.dirty & bit) != 0) return;
+  marks.dirty |= bit;
+  if (new_blocks_ < kFew) new_block_[new_blocks_] = block;
+  ++new_blocks_;
+}
+
+// Makes the blocks above a dirty block dirty, up to those that are. As deep as groups lie inside
 // groups (kMaxDepth), and blocks inside them.
-void Panel::raise(std::uint32_t block) {
-  for (;;) {
-    Marks& marks = marks_[block / 64];
-    const std::uint64_t bit = std::uint64_t{1} << block % 64;
-    if ((marks.dirty & marks.touched & bit) != 0) return;
-    dirty_blocks_ += (marks.dirty & bit) == 0;
+void Panel::raise_above(std::uint32_t block) {
+  const auto outs = tree_->outs_of(block);
+  for (const Tree::Place& place : outs) {
+    const std::uint32_t lane = place.cell - tree_->blocks()[place.block].first;
+    stale_[place.block] |= static_cast<std::uint16_t>(1u << lane);
+    Marks& marks = marks_[place.block / 64];
+    const std::uint64_t bit = std::uint64_t{1} << place.block % 64;
+    if ((marks.dirty & bit) != 0) continue;
     marks.dirty |= bit;
-    marks.touched |= bit;
-    marks.used |= bit;
-    const Tree::Block& from = tree_->blocks()[block];
-    if (from.out_begin == from.out_end) return;
-    for (std::uint32_t out = from.out_begin; out < from.out_end; ++out) {
-      const Tree::Place place = tree_->outs()[out];
-      stale_[place.block] |=
-          static_cast<std::uint16_t>(1u << (place.cell - tree_->blocks()[place.block].first));
-      if (out != from.out_begin) raise(place.block);
-    }
-    block = tree_->outs()[from.out_begin].block;
+    raise_above(place.block);
   }
 }
 
@@ -75,34 +79,37 @@ void Panel::collect(std::uint32_t block, Batch& batch) {
     if (dirty(source)) collect(source, batch);
   }
   marks_[block / 64].dirty &= ~(std::uint64_t{1} << block % 64);
-  --dirty_blocks_;
   batch.add(block);
 }
 
-// All dirty blocks, in memory's order.
-void Panel::sweep(Batch& batch) {
+// All dirty blocks, in the order of memory. Outs lie behind: the sweep comes to them.
+void Panel::sweep() {
+  Batch batch(*this);
   for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t dirty = marks_[word].dirty;
-    marks_[word].dirty = 0;
-    for (; dirty != 0; dirty &= dirty - 1) {
+    std::uint64_t& dirty = marks_[word].dirty;
+    while (dirty != 0) {
       const std::uint32_t block = word * 64 + static_cast<std::uint32_t>(std::countr_zero(dirty));
+      dirty &= dirty - 1;
       stale_[block] = 0;
+      for (const Tree::Place& out : tree_->outs_of(block)) {
+        marks_[out.block / 64].dirty |= std::uint64_t{1} << out.block % 64;
+      }
       batch.add(block);
     }
   }
-  dirty_blocks_ = 0;
+  batch.fold();
 }
 
 void Panel::refresh(std::uint32_t block) {
+  if (new_blocks_ > kFew) {
+    sweep();
+  } else {
+    for (std::uint32_t i = 0; i < new_blocks_; ++i) raise_above(new_block_[i]);
+  }
+  new_blocks_ = 0;
   if (!dirty(block)) return;
   Batch batch(*this);
-  // All are below the root, unless it folds sensors. Many are found faster where they lie.
-  const bool root = block + 1 == tree_->blocks().size() && !tree_->overlaps(tree_->groups() - 1);
-  if (root && dirty_blocks_ > marks_.size() / 4 + 4) {
-    sweep(batch);
-  } else {
-    collect(block, batch);
-  }
+  collect(block, batch);
   batch.fold();
 }
 
@@ -132,12 +139,14 @@ std::uint32_t Panel::count_members(std::uint32_t group) {
 void Panel::take_touched(std::vector<std::uint32_t>& groups) {
   groups.clear();
   for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t touched = marks_[word].touched;
-    if (touched == 0) continue;
-    marks_[word].touched = 0;
-    for (; touched != 0; touched &= touched - 1) {
-      const auto bit = static_cast<std::uint32_t>(std::countr_zero(touched));
-      const std::uint32_t group = tree_->blocks()[word * 64 + bit].group;
+    std::uint64_t& touched = marks_[word].touched;
+    while (touched != 0) {
+      const std::uint32_t id = word * 64 + static_cast<std::uint32_t>(std::countr_zero(touched));
+      touched &= touched - 1;
+      for (const Tree::Place& out : tree_->outs_of(id)) {
+        marks_[out.block / 64].touched |= std::uint64_t{1} << out.block % 64;
+      }
+      const std::uint32_t group = tree_->blocks()[id].group;
       if (group != Tree::kNone) groups.push_back(group);
     }
   }
@@ -145,19 +154,22 @@ void Panel::take_touched(std::vector<std::uint32_t>& groups) {
 
 void Panel::reset() {
   for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t used = marks_[word].used;
-    if (used == 0) continue;
-    marks_[word] = {};
-    for (; used != 0; used &= used - 1) {
+    std::uint64_t& used = marks_[word].used;
+    while (used != 0) {
       const std::uint32_t id = word * 64 + static_cast<std::uint32_t>(std::countr_zero(used));
+      used &= used - 1;
+      for (const Tree::Place& out : tree_->outs_of(id)) {
+        marks_[out.block / 64].used |= std::uint64_t{1} << out.block % 64;
+      }
       const Tree::Block& block = tree_->blocks()[id];
       std::fill_n(cells_.begin() + block.first, block.size, Cell());
       cells_[block.result] = Cell();
       stale_[id] = 0;
       with_value_[id] = 0;
     }
+    marks_[word].dirty = marks_[word].touched = 0;
   }
-  dirty_blocks_ = 0;
+  new_blocks_ = 0;
 }
 
 std::uint64_t Panel::memory_bytes() const {

@@ -1,18 +1,19 @@
 // Panel: the values of a tree's leaves and what its groups come to, folded again only where a value
 // has changed and only when somebody asks.
 //
-// set() is a store and a mark up to the first block that has it already; at() folds the dirty
-// blocks below the group.
+// set() is a store and a mark of the block; at() folds the dirty blocks below the group. Marks move
+// up the tree when somebody asks: of a few new ones each by itself, so that only what is below the
+// group is folded; of many in one sweep in the order of memory, which folds all that is dirty.
 //
 // Invariants
 //  1. What at() gives is a function of the leaves' values alone.
-//  2. A dirty block's outs are stale in their blocks, which are dirty too. Above a touched block
-//     all are touched.
-//  3. A block that is not used has the cells and the result that it was made with.
+//  2. A dirty block that is not new has its outs stale in their blocks, which are dirty too.
+//  3. A block that is neither used nor above one has the cells and the result it was made with.
 // Thread safety: single-writer.
 // Source: ARCHITECTURE "The hierarchy needs no subtraction".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -60,9 +61,11 @@ class Panel {
   // Of 64 blocks.
   struct Marks {
     std::uint64_t dirty = 0;    // a cell is other than when it was folded
-    std::uint64_t touched = 0;  // since take_touched()
-    std::uint64_t used = 0;     // since reset()
+    std::uint64_t touched = 0;  // a leaf's cell has been written since take_touched()
+    std::uint64_t used = 0;     // the same, since reset()
   };
+  // New dirty blocks that are raised one by one: as many as cost what a sweep does.
+  static constexpr std::uint32_t kFew = 64;
   static constexpr std::uint32_t kBatch = 128;  // blocks that are folded in one call
   struct Batch;
 
@@ -72,14 +75,15 @@ class Panel {
       const Marks& marks = marks_[place.block / 64];
       if ((marks.dirty & marks.touched) >> place.block % 64 & 1) [[likely]]
         continue;
-      raise(place.block);
+      mark(place.block);
     }
   }
   bool dirty(std::uint32_t block) const { return marks_[block / 64].dirty >> block % 64 & 1; }
-  void raise(std::uint32_t block);
+  void mark(std::uint32_t block);
+  void raise_above(std::uint32_t block);
   void refresh(std::uint32_t block);
   void collect(std::uint32_t block, Batch& batch);
-  void sweep(Batch& batch);
+  void sweep();
   std::uint32_t count_members(std::uint32_t group);
 
   std::shared_ptr<const Tree> tree_;
@@ -87,7 +91,8 @@ class Panel {
   std::vector<Marks> marks_;
   std::vector<std::uint16_t> stale_;  // bit c: cell c of the block has a source that was dirty
   std::vector<std::uint32_t> with_value_;
-  std::uint32_t dirty_blocks_ = 0;
+  std::uint32_t new_blocks_ = 0;  // that are dirty; the first kFew by number
+  std::array<std::uint32_t, kFew> new_block_;
 };
 
 }  // namespace weir::hierarchy

@@ -75,6 +75,10 @@ class Tree {
   std::uint32_t cells() const { return cells_; }
   std::span<const Block> blocks() const { return blocks_; }
   std::span<const Place> outs() const { return outs_; }
+  std::span<const Place> outs_of(std::uint32_t block) const {
+    const Block& from = blocks_[block];
+    return {outs_.data() + from.out_begin, from.out_end - from.out_begin};
+  }
   // The block that is a cell's source, or kNone: a leaf is. REQUIRES: a block's cell.
   std::span<const std::uint32_t> sources() const { return sources_; }
   std::uint32_t block_of_group(std::uint32_t g) const { return group_block_[g]; }
