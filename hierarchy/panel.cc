@@ -24,10 +24,7 @@ struct Panel::Batch {
     blocks[size++] = block;
   }
   void fold() {
-    const Tree& tree = *panel.tree_;
-    fold_blocks({tree.blocks().data(), tree.outs().data(), tree.sources().data(),
-                 panel.cells_.data(), panel.with_value_.data()},
-                {blocks.data(), size});
+    fold_blocks(panel.folding(), {blocks.data(), size});
     size = 0;
   }
 
@@ -69,7 +66,7 @@ void Panel::take_marked(Mark mark, const Visit& visit) {
       const std::uint32_t block = from + static_cast<std::uint32_t>(std::countr_zero(bits));
       bits &= bits - 1;
       marks_[block] &= static_cast<std::uint8_t>(~mark);
-      for (const Tree::Place& out : tree_->outs_of(block)) {
+      for (const Tree::Place& out : tree_->outs(block)) {
         // Outs lie behind: among these 64, or where the loop will come to.
         marks_[out.block] |= mark;
         if (out.block - from < 64) bits |= std::uint64_t{1} << (out.block - from);
@@ -82,7 +79,7 @@ void Panel::take_marked(Mark mark, const Visit& visit) {
 // Makes the blocks above a dirty block dirty, up to those that are. As deep as groups lie inside
 // groups (kMaxDepth), and blocks inside them.
 void Panel::raise_above(std::uint32_t block) {
-  for (const Tree::Place& place : tree_->outs_of(block)) {
+  for (const Tree::Place& place : tree_->outs(block)) {
     const std::uint32_t lane = place.cell - tree_->blocks()[place.block].first;
     const auto bit = static_cast<std::uint16_t>(1u << lane);
     if ((marks_[place.block] & kDirty) != 0 && (stale_[place.block] & bit) != 0) continue;
@@ -108,7 +105,7 @@ void Panel::collect(std::uint32_t block, Batch& batch) {
 void Panel::sweep() {
   Batch batch(*this);
   take_marked(kDirty, [&](std::uint32_t block) {
-    stale_[block] = 0;
+    if (stale_[block] != 0) stale_[block] = 0;
     batch.add(block);
   });
   batch.fold();
@@ -127,12 +124,15 @@ void Panel::refresh(std::uint32_t block) {
   batch.fold();
 }
 
+Folding Panel::folding() { return {*tree_, cells_.data(), with_value_.data()}; }
+
 Aggregate Panel::at(std::uint32_t group) {
   const std::uint32_t block = tree_->block_of_group(group);
   refresh(block);
-  const Cell& cell = cells_[tree_->blocks()[block].result];
+  const Cell& cell = cells_[tree_->blocks()[block].out.cell];
   if (cell.present == 0) return {};
-  const std::uint32_t count = tree_->overlaps(group) ? count_members(group) : with_value_[block];
+  const std::uint32_t count =
+      tree_->overlaps(group) ? count_members(group) : cells_with_value(folding(), block);
   return {cell.sum, cell.min, cell.max, static_cast<std::uint32_t>(cell.present), count};
 }
 
@@ -145,7 +145,7 @@ std::uint32_t Panel::count_members(std::uint32_t group) {
     }
     const std::uint32_t block = tree_->block_of_group(member.index);
     refresh(block);
-    count += cells_[tree_->blocks()[block].result].present > 0;
+    count += cells_[tree_->blocks()[block].out.cell].present > 0;
   }
   return count;
 }
@@ -153,7 +153,7 @@ std::uint32_t Panel::count_members(std::uint32_t group) {
 void Panel::take_touched(std::vector<std::uint32_t>& groups) {
   groups.clear();
   take_marked(kTouched, [&](std::uint32_t block) {
-    const std::uint32_t group = tree_->blocks()[block].group;
+    const std::uint32_t group = tree_->group_of_block(block);
     if (group != Tree::kNone) groups.push_back(group);
   });
 }
@@ -162,7 +162,7 @@ void Panel::reset() {
   take_marked(kUsed, [&](std::uint32_t id) {
     const Tree::Block& block = tree_->blocks()[id];
     std::fill_n(cells_.begin() + block.first, block.size, Cell());
-    cells_[block.result] = Cell();
+    cells_[block.out.cell] = Cell();
     marks_[id] = 0;
     stale_[id] = 0;
     with_value_[id] = 0;

@@ -35,6 +35,8 @@ struct Aggregate {
   friend bool operator==(const Aggregate& a, const Aggregate& b);
 };
 
+struct Folding;
+
 class Panel {
  public:
   explicit Panel(std::shared_ptr<const Tree> tree);
@@ -85,6 +87,7 @@ class Panel {
   void refresh(std::uint32_t block);
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
+  Folding folding();
   std::uint32_t count_members(std::uint32_t group);
 
   std::shared_ptr<const Tree> tree_;
@@ -93,7 +96,7 @@ class Panel {
   std::vector<std::uint16_t> stale_;  // bit c: cell c of the block has a source that was dirty
   std::vector<std::uint32_t> with_value_;
   // Since the last refresh. Beyond kFew only the count is of use.
-  std::array<std::uint32_t, kFew> written_;
+  std::array<std::uint32_t, kFew> written_{};
   std::uint64_t written_count_ = 0;
 };
 
