@@ -60,12 +60,19 @@ class Tree {
     kBlocks,   // as many as its blocks have together: they are of the same group
   };
   struct Block {
+<<<<<<< HEAD
     std::uint32_t first = 0;  // cell; the block's cells lie side by side
     std::uint16_t size = 0;   // cells, at most kFanOut
     Counts counts = Counts::kPresent;
     std::uint32_t group = kNone;               // that it completes, or kNone
     std::uint32_t result = 0;                  // the cell that always has its fold
     std::uint32_t out_begin = 0, out_end = 0;  // in outs(): where its fold goes besides
+=======
+    std::uint32_t first = 0;                   // cell
+    std::uint32_t size = 0;                    // cells, at most kFanOut
+    std::uint32_t group = kNone;               // that it completes, or kNone
+    std::uint32_t out_begin = 0, out_end = 0;  // in outs(): the cells that its fold goes to
+>>>>>>> main
   };
   // A cell that takes a value, and the block that folds it.
   struct Place {
