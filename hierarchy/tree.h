@@ -65,12 +65,6 @@ class Tree {
   };
   // Four to a cache line.
   struct Block {
-<<<<<<< HEAD
-    std::uint32_t first = 0;                   // cell
-    std::uint32_t size = 0;                    // cells, at most kFanOut
-    std::uint32_t group = kNone;               // that it completes, or kNone
-    std::uint32_t out_begin = 0, out_end = 0;  // in outs(): the cells that its fold goes to
-=======
     std::uint32_t first = 0;  // cell; the block's cells lie side by side
     // Where its fold goes: the first of its places, or, of those whose fold goes nowhere, a cell
     // that is no block's and kNone. With `several` the block is the number of a list.
@@ -78,7 +72,6 @@ class Tree {
     std::uint8_t size = 0;  // cells, at most kFanOut
     Counts counts = Counts::kPresent;
     bool several = false;
->>>>>>> panel
   };
   // Those of the blocks, and then those that are no block's.
   std::uint32_t cells() const { return cells_; }
