@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "engine/json_text.h"
 
@@ -66,6 +68,19 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
   }
   return Status(Code::kInvalid, fmt::format("'{}' is wrong; expected a whole number from {} to {}",
                                             text, min, max));
+}
+
+Result<std::size_t> parse_choice(std::string_view text, std::string_view words) {
+  std::vector<std::string_view> choices;
+  for (std::size_t bar = 0; bar != std::string_view::npos;) {
+    bar = words.find('|');
+    choices.push_back(words.substr(0, bar));
+    if (bar != std::string_view::npos) words.remove_prefix(bar + 1);
+  }
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  return Status(Code::kInvalid,
+                fmt::format("'{}' is unknown; expected one of {}", text, fmt::join(choices, ", ")));
 }
 
 std::string size_text(std::uint64_t bytes) {

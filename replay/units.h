@@ -17,6 +17,8 @@ namespace weir::replay {
 Result<std::uint64_t> parse_size(std::string_view text);
 // A whole number from `min` to `max`, both included.
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max);
+// Which of the words "auto|none" it is, from 0. An error lists them.
+Result<std::size_t> parse_choice(std::string_view text, std::string_view words);
 // The text that parse_size reads back, as short as it can be exactly: "64K".
 std::string size_text(std::uint64_t bytes);
 // The text that Period::parse reads back: "60s", "1500ms", "100000 records".
