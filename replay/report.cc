@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "replay/item_table.h"
+#include "replay/report_hierarchies.h"
 #include "replay/units.h"
 
 namespace weir::replay {
@@ -183,6 +184,7 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
   row("answers", answers_line(context));
+  text += hierarchies_text(s, context);
   if (!context.asked) {
     row("note", "nothing was asked; --requests FILE says what to build and to query");
   }
