@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "engine/config_check.h"
-#include "hierarchy/groups.h"
 #include "replay/replay_options.h"
 
 namespace weir::replay {
@@ -26,32 +25,20 @@ Status without_effect(const GroupSetting& setting, ModeSet modes) {
                                      modes_text(modes), modes_text(setting.modes))};
 }
 
-// As Groups will have them.
-Status check_groups(GroupOptions groups, const Period& emit) {
-  if (groups.emit == Period{}) groups.emit = emit;
-  Status status = hierarchy::check(groups);
-  return status.ok() ? status : Status(Code::kConfig, status.message());
-}
-
 Status check_hierarchies(const ReplayOptions& options) {
-  const GroupOptions common = group_options(options.groups);
   // What stands for all may serve one that has another mode.
-  ModeSet modes = mode_set(common.mode);
+  ModeSet modes = mode_set(group_options(options.groups).mode);
   for (const HierarchySettings& hierarchy : options.hierarchies) {
     const GroupOptions own = group_options(options.groups, hierarchy.groups);
     modes |= mode_set(own.mode);
-    Status status = check_groups(own, options.engine.emit);
     if (const auto* said = setting_without_effect(hierarchy.groups, mode_set(own.mode))) {
-      status = without_effect(*said, mode_set(own.mode));
+      return without_effect(*said, mode_set(own.mode)).with(hierarchy.registry);
     }
-    if (!status.ok()) return status.with("hierarchy " + hierarchy.registry);
   }
   if (const auto* said = setting_without_effect(options.groups, modes)) {
     return without_effect(*said, modes);
   }
-  // Where each has a mode of its own nobody needs that of all.
-  const bool used = !options.registries.empty() || !options.control.empty();
-  return used ? check_groups(common, options.engine.emit) : Status();
+  return {};
 }
 
 }  // namespace
@@ -83,7 +70,13 @@ Status check_together(const ReplayOptions& options) {
   if (options.titan_names && options.results.empty()) {
     return {Code::kConfig, "titan-names has no effect without results FILE"};
   }
-  return engine::check_config(engine_config(options));
+  // The texts of registries are not known yet; what is said about each is.
+  Config config = engine_config(options);
+  for (const HierarchySettings& hierarchy : options.hierarchies) {
+    config.hierarchies.push_back(
+        {"", hierarchy.registry, group_options(options.groups, hierarchy.groups)});
+  }
+  return engine::check_config(config);
 }
 
 }  // namespace weir::replay

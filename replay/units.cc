@@ -99,6 +99,14 @@ std::string period_text(const Period& period) {
   return fmt::format("{}ns", ns);
 }
 
+std::string number_text(double value) {
+  constexpr double kSevenDigits = 1e7;
+  constexpr double kCounts = 9007199254740992.0;
+  const double size = std::fabs(value);
+  return size >= kSevenDigits && size < kCounts ? fmt::format("{:.0f}", value)
+                                                : fmt::format("{:.7g}", value);
+}
+
 std::string grouped(std::uint64_t count) {
   std::string digits = std::to_string(count);
   for (std::size_t at = digits.size(); at > 3;) {

@@ -26,6 +26,9 @@ std::string period_text(const Period& period);
 
 // 1234567 is "1,234,567".
 std::string grouped(std::uint64_t count);
+// A double for reading: seven significant digits, or to the next whole number if that says more, so
+// that counts stand as they are for as long as doubles count (up to 2^53).
+std::string number_text(double value);
 // Three significant digits with k, M or G: 14200000 is "14.2 M", 950 is "950".
 std::string short_count(double value);
 // "512 B", "64.0 KiB", "1.00 GiB".
