@@ -9,6 +9,7 @@
 
 #include "engine/json_text.h"
 #include "engine/registry_text.h"
+#include "hierarchy/tree.h"
 #include "replay/command.h"
 #include "replay/exit_status.h"
 #include "replay/line_writer.h"
@@ -34,6 +35,8 @@ Result<Registries> read_all(const std::vector<std::string>& files) {
     auto registries = engine::parse_registries(*text, file);
     if (!registries.ok()) return Status(Code::kConfig, registries.status().message());
     for (hierarchy::Registry& registry : *registries) {
+      const Status fits = hierarchy::Tree::check(registry);
+      if (!fits.ok()) return Status(Code::kConfig, fits.with(file).message());
       all.push_back(std::make_shared<const hierarchy::Registry>(std::move(registry)));
     }
   }

@@ -24,6 +24,7 @@ struct TreeLook {
 // Whether the locale of the environment is one of UTF-8.
 bool utf8_locale();
 
+// REQUIRES: Tree::check(), here and below.
 // `field`: one of results.fields(); empty = without results. Lines with newlines.
 std::string tree_text(std::shared_ptr<const hierarchy::Registry> registry,
                       const GroupLines& results, const std::string& field, const TreeLook& look);
