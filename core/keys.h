@@ -22,6 +22,9 @@ namespace weir::core {
 
 // Fixed shares of the key space; see ARCHITECTURE "Ownership".
 inline constexpr std::uint32_t kSlots = 256;
+// The dataset of results of groups. They come from one worker, so all its streams share a slot.
+inline constexpr std::string_view kGroupsDataset = "groups";
+inline constexpr std::uint32_t kGroupsSlot = 255;
 
 // What find() says of a stream that is not there.
 inline constexpr StreamId kNoStream{KeyIndex::kNone};

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "engine/config_check.h"
 #include "engine/digest.h"
 
 namespace weir::engine {
@@ -111,7 +112,8 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
       plans_(names, *parts_.routes,
-             {parts_.config.emit, parts_.config.state_directory, parts_.kinds}),
+             {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
+              std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit)}),
       shared_{ring_,
               names,
               *parts_.routes,
@@ -121,7 +123,9 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               parts_.config.emit,
               source_names_,
               parts_.config.max_reject_samples,
-              counters_},
+              counters_,
+              with_emit(parts_.config.groups, parts_.config.emit),
+              std::move(parts_.on_result)},
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
@@ -185,6 +189,7 @@ Summary Run::summarize() {
   }
   std::vector<std::vector<Instance>> instances;
   std::vector<bool> dataset_seen;
+  std::string groups_state;
   for (const auto& agent : agents_) {
     ShardWorker* worker = agent->worker();
     if (worker == nullptr) continue;
@@ -198,6 +203,11 @@ Summary Run::summarize() {
       if (dataset >= dataset_seen.size()) dataset_seen.resize(dataset + 1);
       dataset_seen[dataset] = true;
     }
+    if (const GroupLane* lane = worker->lane()) {
+      summary.hierarchies = lane->summary(progress.tuples);
+      summary.state_bytes += lane->groups().memory_bytes();
+      lane->groups().serialize(groups_state);
+    }
     instances.push_back(worker->take_instances());
   }
   summary.datasets =
@@ -205,6 +215,7 @@ Summary Run::summarize() {
 
   const std::vector<Standing> standing =
       merge_workers(std::move(instances), summary.threads, names_.keys());
+  for (const auto& [root, of] : summary.hierarchies) summary.results += of.results;
   std::map<std::string, std::uint64_t> values;  // of each build, over all its streams
   std::vector<std::string> names;               // in the order of their identities
   for (const Standing& one : standing) {
@@ -227,8 +238,8 @@ Summary Run::summarize() {
     if (values[name] == 0) summary.builds_without_tuples.push_back(name);
   }
   if (parts_.config.digest) {
-    summary.digest =
-        digest_of(standing, {summary.applied, summary.late, summary.unrouted}, summary.threads);
+    summary.digest = digest_of(
+        standing, {summary.applied, summary.late, summary.unrouted, groups_state}, summary.threads);
   }
   return summary;
 }

@@ -1,8 +1,8 @@
-// Groups: all hierarchies of a run: their sensors' values, their windows, and what is published when
-// (docs/hierarchies.md, "The rules").
+// Groups: all hierarchies of a run: their sensors' values, their windows, and what is published
+// when (docs/hierarchies.md, "The rules").
 //
-// The owner gives tuples in record order and calls change() and finish() at their cuts; results come
-// back through the sink, cut by cut, before the call returns.
+// The owner gives tuples in record order and calls change() and finish() at their cuts; results
+// come back through the sink, cut by cut, before the call returns.
 //
 // Invariants
 //  1. Results are a function of the tuples, the changes and their positions alone: how the tuples
@@ -89,8 +89,8 @@ class Groups {
   void apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to, std::uint64_t base,
              std::uint8_t* verdicts);
   // The record at position `seq` will come next and has this event time: publishes the boundaries
-  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and is
-  // to see them.
+  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and
+  // is to see them.
   void reach(std::int64_t time, RecordPosition seq);
   // A boundary of periods in records lies here.
   void record_boundary(RecordPosition seq);

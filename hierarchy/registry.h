@@ -1,4 +1,5 @@
-// Registry: one hierarchy of groups and sensors, checked; and Registries: those that stand together.
+// Registry: one hierarchy of groups and sensors, checked; and Registries: those that stand
+// together.
 //
 // A registry may be a DAG: a sensor in many groups, a group in several. In the text a group that
 // stands twice must have equal members; it is one group.

@@ -44,9 +44,9 @@ class Tree {
   void for_each_leaf_below(std::uint32_t g, const std::function<void(std::uint32_t)>& visit) const;
 
   struct Block {
-    std::uint32_t first = 0;     // cell
-    std::uint32_t size = 0;      // cells, at most kFanOut
-    std::uint32_t group = kNone; // that it completes, or kNone
+    std::uint32_t first = 0;                   // cell
+    std::uint32_t size = 0;                    // cells, at most kFanOut
+    std::uint32_t group = kNone;               // that it completes, or kNone
     std::uint32_t out_begin = 0, out_end = 0;  // in outs(): the cells that its fold goes to
   };
   struct Source {

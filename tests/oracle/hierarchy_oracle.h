@@ -107,9 +107,7 @@ class HierarchyOracle {
       if (every > 0 && time_.known() && floored(now.ns, every) > floored(time_.ns, every)) {
         publish_latest(f, floored(now.ns, every) * every, rows);
       }
-      // READING: record k·emit, counted from 1, is the one after k·emit - 1 records. Age has no
-      // boundary to be told by there, so it is that at stream time.
-      if (options.emit.records > 0 && (seq_ + 1) % options.emit.records == 0) {
+      if (options.emit.records > 0 && seq_ > 0 && seq_ % options.emit.records == 0) {
         publish_latest(f, time_.ns, rows);
       }
     }
@@ -159,7 +157,6 @@ class HierarchyOracle {
       if (verdict == 1) ++counts.late;
       if (verdict == 0 && without_time[root]) ++counts.without_time;
     }
-    // READING: a value that is kept for a stream that no registry holds is unrouted.
     if (of_all == 2) ++outcome_.all.applied;
     if (of_all == 1) ++outcome_.all.late;
     if (of_all == 0) ++outcome_.all.unrouted;
@@ -172,7 +169,7 @@ class HierarchyOracle {
     Family& family = families_[f];
     Slice& slice = family.slices[field][0];
     const auto kept = slice.values.find(record.stream);
-    // READING: a value that has aged out still says what is late; no time is before every time.
+    // READING: no time is before every time.
     if (kept != slice.values.end() && family.options.late == GroupOptions::Late::kReject &&
         record.time < kept->second.time) {
       return 1;
@@ -314,7 +311,6 @@ class HierarchyOracle {
     row.result.window_start = slice.start;
     row.result.window_end = slice.end;
     row.result.state = state;
-    row.level = 1;  // READING: of a group that is gone, as of one without members
     return row;
   }
 
@@ -399,12 +395,11 @@ class HierarchyOracle {
         compare(before, after, ids, field, slice, rows);
       }
     }
-    // READING: before the first tuple nothing is published.
-    if (outcome_.tuples > 0) say(std::move(rows), false);
+    say(std::move(rows), false);
   }
 
-  // READING: a sensor that the hierarchy had keeps its state; one that it gains brings its value
-  // unless that is too old at stream time.
+  // A sensor that the hierarchy had keeps its state; one that it gains brings its value unless that
+  // is too old at stream time.
   void carry_ages(const Hierarchy& before, Hierarchy& after, const std::string& field,
                   const Slice& slice) const {
     if (families_[after.family].windowed()) return;
@@ -430,10 +425,10 @@ class HierarchyOracle {
       const GroupState is = state(after, id, field, slice);
       if (was.same_as(is)) continue;
       if (slice.start.known() && was.count == 0 && is.count == 0) continue;
+      if (seq_ == 0) continue;
       rows.push_back(row(after.registry->root(), id, field, slice, is));
-      const auto group = after.registry->groups().find(id);
-      if (group != after.registry->groups().end()) rows.back().level = group->second.level;
-      if (outcome_.tuples == 0) continue;
+      const bool gone = !after.registry->is_group(id);
+      rows.back().level = (gone ? before : after).registry->groups().at(id).level;
       slice.published[id] = is;
       slice.unpublished.erase(id);
     }
@@ -460,7 +455,13 @@ class HierarchyOracle {
   // ---- the end
 
   void finish() {
-    // READING: changes that lie at the end come before the final results.
+    std::vector<Row> rows;
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+      if (families_[f].windowed()) publish_updates(families_[f], true, rows);
+      if (families_[f].options.mode == Mode::kLatest) publish_latest(f, time_.ns, rows);
+    }
+    say(std::move(rows), true);
+    for (Family& family : families_) forget_windows(family);
     for (const bool reached : {true, false}) {
       for (std::size_t i = 0; i < scenario_.changes.size(); ++i) {
         if (done_[i]) continue;
@@ -471,12 +472,6 @@ class HierarchyOracle {
         if (!reached) outcome_.answers[i] = {false, seq_};
       }
     }
-    std::vector<Row> rows;
-    for (std::size_t f = 0; f < families_.size(); ++f) {
-      if (families_[f].windowed()) publish_updates(families_[f], true, rows);
-      if (families_[f].options.mode == Mode::kLatest) publish_latest(f, time_.ns, rows);
-    }
-    say(std::move(rows), true);
     for (const auto& [root, hierarchy] : hierarchies_) {
       OracleCounts& counts = outcome_.hierarchies[root];
       counts.unrouted = outcome_.tuples - counts.applied - counts.late;
