@@ -129,10 +129,7 @@ inline std::vector<HierarchyCase> hierarchy_cases() {
       {"U8 reject", scenario("R=x,y", "x@100=5 x@90=9", u), {"R 1,5"}, 1},
       {"U8 arrival", arrival, {"R 1,5", "R 1,9"}, 0},
       {"U12", changed(scenario("R=x", "x=1", u), 1, registry("R=")), {"R 1,1", "R 0,0"}, 0},
-      {"U15",
-       scenario("R=G1,G2; G1=s; G2=s", "s=5", u),
-       {"G1 1,5", "G2 1,5", "R 2,5"},
-       0},
+      {"U15", scenario("R=G1,G2; G1=s; G2=s", "s=5", u), {"G1 1,5", "G2 1,5", "R 2,5"}, 0},
   };
 }
 

@@ -39,8 +39,8 @@ class HierarchyOracle {
   struct Slice {
     Time start, end;
     Values values;
-    std::map<std::string, GroupState> published;       // last, by group
-    std::map<std::string, std::int64_t> unpublished;   // time of the first update, by group
+    std::map<std::string, GroupState> published;      // last, by group
+    std::map<std::string, std::int64_t> unpublished;  // time of the first update, by group
   };
   struct Hierarchy {
     std::size_t family = 0;
@@ -135,9 +135,8 @@ class HierarchyOracle {
         if (!value.has_value()) continue;
         int verdict = 0;
         if (family.windowed() && !record.time.known()) {
-          for_each_holder(f, record.stream, [&](const std::string& root, Hierarchy&) {
-            without_time[root] = true;
-          });
+          for_each_holder(f, record.stream,
+                          [&](const std::string& root, Hierarchy&) { without_time[root] = true; });
           continue;
         }
         verdict = family.windowed() ? take_in_windows(f, field, record, *value)

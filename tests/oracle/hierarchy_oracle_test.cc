@@ -48,8 +48,8 @@ TEST(HierarchyOracle, CountsASensorOfADiamondOnce) {
 TEST(FixedSum, AddsByHalvesInBlocksOfSixteen) {
   EXPECT_EQ(fixed_sum({}), 0);
   EXPECT_EQ(fixed_sum({1e16, 1, 0, 0, 0, 0, 0, 0, -1e16, 1}), 2);  // 0 + 8 first
-  EXPECT_EQ(fixed_sum({1e16, 1, -1e16}), 1);      // (0 + 2) + 1
-  EXPECT_EQ(fixed_sum({1, 1e16, -1e16}), 0);      // (0 + 2) + 1, where 1 is lost
+  EXPECT_EQ(fixed_sum({1e16, 1, -1e16}), 1);                       // (0 + 2) + 1
+  EXPECT_EQ(fixed_sum({1, 1e16, -1e16}), 0);                       // (0 + 2) + 1, where 1 is lost
   std::vector<double> seventeen(17, 0.0);
   seventeen[0] = 1e16;
   seventeen[1] = 1;

@@ -111,9 +111,9 @@ struct OracleAnswer {
 struct OracleOutcome {
   std::vector<OracleResult> results;
   std::map<std::string, OracleCounts> hierarchies;
-  OracleCounts all;                                 // applied, late, unrouted, results
+  OracleCounts all;                                  // applied, late, unrouted, results
   std::uint64_t tuples = 0, broken = 0, future = 0;  // records
-  std::vector<OracleAnswer> answers;                // of the changes, as they were given
+  std::vector<OracleAnswer> answers;                 // of the changes, as they were given
 };
 
 }  // namespace weir::tests

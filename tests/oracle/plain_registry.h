@@ -1,5 +1,6 @@
-// PlainRegistry: a hierarchy as its tests know it, groups and the identifiers below them; printed as
-// a registry in JSON, and worked out from first principles: levels, sensors below, shared sensors.
+// PlainRegistry: a hierarchy as its tests know it, groups and the identifiers below them; printed
+// as a registry in JSON, and worked out from first principles: levels, sensors below, shared
+// sensors.
 //
 // Written from docs/hierarchies.md alone and free of anything of hierarchy/.
 // Thread safety: thread-compatible.
