@@ -35,7 +35,7 @@ std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, 
 // What else there is.
 struct OtherState {
   std::uint64_t applied = 0, late = 0, unrouted = 0;
-  std::string_view groups;  // canonical; empty without hierarchies
+  std::string_view groups{};  // canonical; empty without hierarchies
 };
 // 16 hex digits.
 std::string digest_of(const std::vector<Standing>& standing, const OtherState& other,
