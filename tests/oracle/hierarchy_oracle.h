@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "tests/oracle/oracle_input.h"
+#include "tests/oracle/oracle_state.h"
 
 namespace weir::tests {
 
@@ -29,38 +29,11 @@ class HierarchyOracle {
 
  private:
   using Mode = GroupOptions::Mode;
-
-  struct Kept {
-    double value = 0;
-    Time time;
-  };
-  using Values = std::unordered_map<std::string, Kept>;  // by stream
-  // A window, or in modes without windows the only one there is.
-  struct Slice {
-    Time start, end;
-    Values values;
-    std::map<std::string, GroupState> published;      // last, by group
-    std::map<std::string, std::int64_t> unpublished;  // time of the first update, by group
-  };
-  struct Hierarchy {
-    std::size_t family = 0;
-    std::unique_ptr<WorkedOutRegistry> registry;
-    // Sensors that have no value although one is kept: it was too old. By field.
-    std::map<std::string, std::set<std::string>> aged;
-  };
-  struct Family {
-    GroupOptions options;
-    // By field, then start of the window.
-    std::map<std::string, std::map<std::int64_t, Slice>> slices;
-    std::set<std::string> heard;  // streams that had a value since the options stand
-    bool windowed() const {
-      return options.mode == Mode::kTumbling || options.mode == Mode::kSliding;
-    }
-  };
-  struct Row {
-    OracleResult result;
-    int level = 0;
-  };
+  using Kept = OracleKept;
+  using Slice = OracleSlice;
+  using Hierarchy = OracleHierarchy;
+  using Family = OracleFamily;
+  using Row = OracleRow;
 
   explicit HierarchyOracle(const OracleScenario& scenario) : scenario_(scenario) {}
 
