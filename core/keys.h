@@ -34,7 +34,7 @@ struct Key {
   std::string_view stream;
   DatasetId dataset_id{};
   std::uint64_t hash = 0;  // XXH3 of both names, lengths included
-  std::uint32_t slot = 0;  // hash mod kSlots
+  std::uint32_t slot = 0;  // hash mod kSlots, or kGroupsSlot
 };
 
 // Values numbered from 0 that never move, in chunks that double: at() takes no lock.

@@ -142,10 +142,11 @@ class Names {
 
 // Slot of part `part` of a stream: consecutive slots, so that parts spread over owners.
 inline std::uint32_t part_slot(const core::Key& key, unsigned part) {
-  return (key.slot + part) % core::kSlots;
+  return key.dataset == core::kGroupsDataset ? key.slot : (key.slot + part) % core::kSlots;
 }
 // Slot of part `part` of a dataset's synopsis.
-inline std::uint32_t part_slot(DatasetId dataset, unsigned part) {
+inline std::uint32_t part_slot(const core::KeyTable& keys, DatasetId dataset, unsigned part) {
+  if (keys.dataset_name(dataset) == core::kGroupsDataset) return core::kGroupsSlot;
   // Any function of the two that does not change; owners of it are spread by the parts.
   return (raw(dataset) * 37 + part) % core::kSlots;
 }

@@ -154,8 +154,9 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
   instance->build = build;
   instance->parts.resize(build->parts);
   const auto slot_of = [&](unsigned part) {
-    return build->whole_dataset() ? part_slot(build->dataset, part)
-                                  : part_slot(shared_.names.keys().key(build->stream), part);
+    const core::KeyTable& keys = shared_.names.keys();
+    return build->whole_dataset() ? part_slot(keys, build->dataset, part)
+                                  : part_slot(keys.key(build->stream), part);
   };
   // The owner of a stream knows the instance even without a part, to count what it takes.
   bool concerned = build->whole_dataset() ||
