@@ -176,8 +176,8 @@ void Panel::reset() {
 }
 
 std::uint64_t Panel::memory_bytes() const {
-  return cells_.size() * sizeof(Cell) + marks_.size() + stale_.size() * sizeof(std::uint16_t) +
-         with_value_.size() * sizeof(std::uint32_t);
+  return sizeof(Panel) + cells_.size() * sizeof(Cell) + marks_.size() +
+         stale_.size() * sizeof(std::uint16_t) + with_value_.size() * sizeof(std::uint32_t);
 }
 
 }  // namespace weir::hierarchy
