@@ -70,7 +70,8 @@ StreamId KeyTable::add_stream(DatasetId dataset, std::string_view stream) {
   key.stream = writer_->keep(stream);
   key.dataset_id = dataset;
   key.hash = writer_->hash(key.dataset, key.stream);
-  key.slot = static_cast<std::uint32_t>(key.hash % kSlots);
+  key.slot =
+      key.dataset == kGroupsDataset ? kGroupsSlot : static_cast<std::uint32_t>(key.hash % kSlots);
   // The key stands before its id can be found, so whoever has an id may read its key.
   const std::uint32_t id = keys_.append(key);
   index_.insert(packed, key.stream, id);

@@ -22,6 +22,9 @@ namespace weir::core {
 
 // Fixed shares of the key space; see ARCHITECTURE "Ownership".
 inline constexpr std::uint32_t kSlots = 256;
+// The dataset of results of groups. They come from one worker, so all its streams share a slot.
+inline constexpr std::string_view kGroupsDataset = "groups";
+inline constexpr std::uint32_t kGroupsSlot = 255;
 
 // What find() says of a stream that is not there.
 inline constexpr StreamId kNoStream{KeyIndex::kNone};
@@ -31,7 +34,7 @@ struct Key {
   std::string_view stream;
   DatasetId dataset_id{};
   std::uint64_t hash = 0;  // XXH3 of both names, lengths included
-  std::uint32_t slot = 0;  // hash mod kSlots
+  std::uint32_t slot = 0;  // hash mod kSlots, or kGroupsSlot
 };
 
 // Values numbered from 0 that never move, in chunks that double: at() takes no lock.

@@ -11,6 +11,7 @@
 #include "core/nearest.h"
 #include "engine/config_check.h"
 #include "engine/json_text.h"
+#include "hierarchy/groups.h"
 #include "synopses/registry.h"
 
 namespace weir {
@@ -166,6 +167,19 @@ Status check_threads(const Config& config) {
                          ingest ? config.ingest_threads : config.shard_threads));
 }
 
+// Options nobody has set are not checked against Config::emit: no hierarchy may ever use them.
+Status check_groups(const Config& config, const GroupOptions& options, const std::string& name) {
+  const bool used = !name.empty() || !config.hierarchies.empty() || options != GroupOptions{};
+  const GroupOptions whole = with_emit(options, config.emit);
+  Status status = used ? hierarchy::check(whole) : Status();
+  if (status.ok() && whole.emit.records > 0 && whole.emit != config.emit) {
+    status = {Code::kConfig, fmt::format("emit: {} records is not the period of the run; a period "
+                                         "in records is given once, for everything",
+                                         whole.emit.records)};
+  }
+  return name.empty() ? status : status.with(name);
+}
+
 }  // namespace
 
 Status check_config(const Config& config) {
@@ -199,7 +213,17 @@ Status check_config(const Config& config) {
                "it is a duration such as \"60s\" or a number of records such as "
                "\"100000 records\", and above 0");
   }
+  if (Status s = check_groups(config, config.groups, ""); !s.ok()) return s;
+  for (const HierarchyConfig& hierarchy : config.hierarchies) {
+    if (!hierarchy.options.has_value()) continue;
+    if (Status s = check_groups(config, *hierarchy.options, hierarchy.name); !s.ok()) return s;
+  }
   return {};
+}
+
+GroupOptions with_emit(GroupOptions options, const Period& emit) {
+  if (options.emit == Period{}) options.emit = emit;
+  return options;
 }
 
 }  // namespace engine

@@ -19,5 +19,7 @@ inline constexpr std::size_t kMaxRecordBytes = std::size_t{64} << 20;
 
 // kConfig for the first thing that is wrong: the key, the value, and what would be right.
 Status check_config(const Config& config);
+// The options with Config::emit where they have no period of their own.
+GroupOptions with_emit(GroupOptions options, const Period& emit);
 
 }  // namespace weir::engine

@@ -70,7 +70,7 @@ std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, 
   return standing;
 }
 
-std::string digest_of(const std::vector<Standing>& standing, const StateCounts& counts,
+std::string digest_of(const std::vector<Standing>& standing, const OtherState& other,
                       unsigned threads) {
   std::vector<std::uint64_t> hashes(standing.size());
   for_each_index(standing.size(), threads, [&](std::size_t i) {
@@ -88,9 +88,10 @@ std::string digest_of(const std::vector<Standing>& standing, const StateCounts& 
     hashes[i] = XXH3_64bits(bytes.data(), bytes.size());
   });
   core::Writer all;
-  all.put(counts.applied);
-  all.put(counts.late);
-  all.put(counts.unrouted);
+  all.put(other.applied);
+  all.put(other.late);
+  all.put(other.unrouted);
+  if (!other.groups.empty()) all.put(XXH3_64bits(other.groups.data(), other.groups.size()));
   all.put_span(std::span<const std::uint64_t>(hashes));
   return fmt::format("{:016x}", XXH3_64bits(all.bytes().data(), all.bytes().size()));
 }

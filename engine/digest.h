@@ -1,13 +1,15 @@
 // State at the end of a run: the synopses of all workers merged, and the digest over them.
 //
 // The digest is XXH3 over the canonical serialisation, sorted by identity, of the merged synopses
-// and of the applied, late and unrouted counts. Equal inputs and requests give equal digests at
-// every number of threads and every block size. Thread safety: thread-compatible.
+// of the values and windows of hierarchies, and of the applied, late and unrouted counts. Equal
+// inputs and requests give equal digests at every number of threads and every block size. Thread
+// safety: thread-compatible.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/shard.h"
@@ -30,11 +32,13 @@ struct Standing {
 std::vector<Standing> merge_workers(std::vector<std::vector<Instance>> workers, unsigned threads,
                                     const core::KeyTable& keys);
 
-struct StateCounts {
+// What else there is.
+struct OtherState {
   std::uint64_t applied = 0, late = 0, unrouted = 0;
+  std::string_view groups{};  // canonical; empty without hierarchies
 };
 // 16 hex digits.
-std::string digest_of(const std::vector<Standing>& standing, const StateCounts& counts,
+std::string digest_of(const std::vector<Standing>& standing, const OtherState& other,
                       unsigned threads);
 
 }  // namespace weir::engine

@@ -11,6 +11,7 @@
 #include "core/topology.h"
 #include "engine/config_check.h"
 #include "engine/push_source.h"
+#include "engine/registry_text.h"
 #include "engine/request.h"
 #include "engine/run.h"
 #include "ingest/frames.h"
@@ -89,6 +90,8 @@ struct Engine::Impl {
   engine::Names names{keys};
   engine::Collector collector;
   std::shared_ptr<core::Routes> routes;  // what a run has been given is never changed again
+  std::vector<engine::HierarchyChange> hierarchies;
+  std::function<void(const GroupResult&)> on_result;
   std::vector<std::unique_ptr<Source>> sources;
   std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
   std::atomic<bool> interrupted{false};
@@ -98,11 +101,16 @@ struct Engine::Impl {
   std::mutex mutex;
   std::vector<Scheduled> start;
   std::uint64_t order = 0;
+  bool registries_to_come = false;
   enum class Pushed { kNothing, kBytes, kTuples } pushing = Pushed::kNothing;
   std::unique_ptr<engine::Run> run;
   bool finished = false;
 
   void make_routes();
+  Status read_hierarchies();
+  // Gives the fields of hierarchies that come later, or are there, their columns. An error when
+  // they are the layout's, which is not asked for them any more.
+  Status name_group_fields(const Request& request);
   void name_fields_of(const Request& load);
   // The routes with the parts that `request` asks for, or null if it asks for none.
   void route_parts(const Request& request, std::shared_ptr<core::Routes>& grown);
@@ -117,6 +125,45 @@ void Engine::Impl::make_routes() {
     made->slot_owner[slot] = static_cast<std::uint16_t>(slot % made->workers);
   }
   routes = std::move(made);
+}
+
+Status Engine::Impl::read_hierarchies() {
+  hierarchy::Registries together;
+  for (const HierarchyConfig& given : config.hierarchies) {
+    auto read = engine::parse_registries(given.registry, given.name);
+    if (!read.ok()) return read.status();
+    GroupOptions options = engine::with_emit(given.options.value_or(config.groups), config.emit);
+    for (hierarchy::Registry& registry : *read) {
+      auto shared = std::make_shared<const hierarchy::Registry>(std::move(registry));
+      const auto put = together.put(shared);
+      if (!put.ok()) return put.status().with(given.name);
+      if (*put != hierarchy::Registries::Outcome::kNew) {
+        return {Code::kConfig, given.name + ": hierarchy " + shared->root().identifier +
+                                   " stands already; give its registry once"};
+      }
+      const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
+      if (!fits.ok()) return fits.with(given.name);
+      hierarchies.push_back({std::move(shared), options});
+    }
+    for (const std::string& field : options.fields) names.column(field);
+  }
+  for (const std::string& field : config.groups.fields) names.column(field);
+  return {};
+}
+
+Status Engine::Impl::name_group_fields(const Request& request) {
+  if (request.op != Op::kRegistry || !request.error.empty()) return {};
+  if (run == nullptr) {
+    registries_to_come = true;
+    return {};
+  }
+  if (config.groups.fields.empty() && names.default_field().empty()) {
+    return {Code::kInvalid,
+            "no hierarchy was there at the start, so nobody knows which field to aggregate; name "
+            "it in Config::groups.fields"};
+  }
+  run->intake().share_verdicts();
+  return {};
 }
 
 // What a load will read besides what its request says.
@@ -192,6 +239,7 @@ Result<Engine> Engine::create(Config config) {
   }
   impl->kinds = std::make_unique<engine::Kinds>(impl->config.plugin_directory);
   impl->make_routes();
+  if (Status status = impl->read_hierarchies(); !status.ok()) return status;
   return Engine(std::move(impl));
 }
 
@@ -209,6 +257,9 @@ Status Engine::request(std::string_view json) {
   std::vector<Scheduled> scheduled;
   for (Request& request : *parsed) {
     impl_->route_parts(request, grown);
+    if (Status status = impl_->name_group_fields(request); !status.ok()) {
+      request.error = status.message();
+    }
     scheduled.push_back({impl_->order++, std::make_shared<const Request>(std::move(request))});
   }
   if (grown != nullptr) impl_->routes = grown;
@@ -229,6 +280,9 @@ void Engine::on_answer(std::function<void(const Answer&)> callback) {
 void Engine::on_reject(std::function<void(const Reject&)> callback) {
   impl_->collector.on_reject(std::move(callback));
 }
+void Engine::on_result(std::function<void(const GroupResult&)> callback) {
+  impl_->on_result = std::move(callback);
+}
 bool Engine::poll(Answer& answer) { return impl_->collector.poll(answer); }
 
 Status Engine::start() {
@@ -243,6 +297,9 @@ Status Engine::start() {
   }
   parts.config = impl_->config;
   parts.kinds = impl_->kinds.get();
+  parts.intake.hierarchies = !impl_->hierarchies.empty() || impl_->registries_to_come;
+  parts.hierarchies = std::move(impl_->hierarchies);
+  parts.on_result = impl_->on_result;
   parts.placement = impl_->placement;
   parts.routes = impl_->routes;
   parts.sources = std::move(impl_->sources);

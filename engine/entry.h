@@ -2,12 +2,15 @@
 // shard worker, and the requests that take effect before its first record.
 //
 // Thread safety: written by the claimant until it is published, then immutable until every worker
-// has consumed it.
+// has consumed it, but for the verdicts.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "core/array.h"
 #include "core/batch.h"
 #include "core/block.h"
 #include "core/ring.h"
@@ -22,6 +25,14 @@ struct Scheduled {
   std::shared_ptr<const Request> request;
 };
 
+// What became of each tuple, where hierarchies stand: they and the synopses of its stream judge it
+// on different workers. Whoever settles last counts.
+struct Verdicts {
+  bool shared = false;  // set by the claimant; else a stream's owner counts its tuples alone
+  core::Array<std::uint8_t> by_synopses, by_groups;  // hierarchy::Verdict, by tuple
+  std::atomic<std::uint32_t> settled{0};             // workers that have added theirs
+};
+
 struct Entry {
   core::Block block;
   core::Columns columns;
@@ -29,7 +40,8 @@ struct Entry {
   std::vector<Scheduled> requests;
   std::shared_ptr<const core::FieldSet> fields;
   std::shared_ptr<const core::Routes> routes;
-  bool end = false;  // the last entry: no records, end of input
+  Verdicts verdicts;  // written by workers, each its own tuples
+  bool end = false;   // the last entry: no records, end of input
 };
 
 using Ring = core::SequencedRing<Entry>;

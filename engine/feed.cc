@@ -7,6 +7,10 @@
 
 namespace weir::engine {
 
+using hierarchy::kLate;
+using hierarchy::kNobody;
+using hierarchy::kTaken;
+using hierarchy::Verdict;
 using synopses::Windowed;
 
 Target Target::of(Instance& instance, synopses::Synopsis* whole) {
@@ -15,11 +19,18 @@ Target Target::of(Instance& instance, synopses::Synopsis* whole) {
           build.weight.has_value() || build.prototype->timed()};
 }
 
-void Feeder::open(const Entry& entry, std::uint64_t base, std::int64_t clock) {
+void Feeder::open(Entry& entry, std::uint64_t base, std::int64_t clock) {
   entry_ = &entry;
   base_ = base;
   clock_ = clock;
   has_clocks_ = false;
+}
+
+void Feeder::open(Entry& entry, std::uint64_t base, std::span<const std::int64_t> clocks) {
+  open(entry, base, kNoTime.ns);
+  clocks_.resize(clocks.size());
+  std::copy(clocks.begin(), clocks.end(), clocks_.data());
+  has_clocks_ = true;
 }
 
 const std::int64_t* Feeder::clocks() {
@@ -59,6 +70,10 @@ void Feeder::note(std::uint32_t row, Verdict verdict) {
 ShardCounts Feeder::finish() {
   const std::uint32_t tuples = end_ - begin_;
   items_.reset();
+  if (counts_ && entry_->verdicts.shared) {
+    share_verdicts();
+    return {};
+  }
   if (all_taken_) return {tuples, 0, 0};
   if (!judged_) return {0, 0, tuples};
   ShardCounts counts;
@@ -66,6 +81,14 @@ ShardCounts Feeder::finish() {
     ++(verdict == kTaken ? counts.applied : verdict == kLate ? counts.late : counts.unrouted);
   }
   return counts;
+}
+
+void Feeder::share_verdicts() {
+  if (!all_taken_ && !judged_) return;  // they are kNobody from the start
+  std::uint8_t* const shared = entry_->verdicts.by_synopses.data();
+  for (std::uint32_t row = begin_; row < end_; ++row) {
+    shared[batch_->tuple[row]] = all_taken_ ? std::uint8_t{kTaken} : verdicts_[row - begin_];
+  }
 }
 
 void Feeder::give(const Target& target) {

@@ -25,6 +25,7 @@
 #include "core/batch.h"
 #include "engine/entry.h"
 #include "engine/plan.h"
+#include "hierarchy/groups.h"
 #include "synopses/synopsis.h"
 
 namespace weir::engine {
@@ -66,9 +67,12 @@ struct ShardCounts {
 class Feeder {
  public:
   // The next entry: `base` records and stream time `clock` come before it.
-  void open(const Entry& entry, std::uint64_t base, std::int64_t clock);
+  void open(Entry& entry, std::uint64_t base, std::int64_t clock);
+  // The same, where stream time after each tuple is known otherwise.
+  void open(Entry& entry, std::uint64_t base, std::span<const std::int64_t> clocks);
 
-  // Rows [begin, end) of a batch, which are one stream's. With `counts`, their tuples are counted.
+  // Rows [begin, end) of a batch, which are one stream's. With `counts`, their tuples are counted:
+  // by finish(), or where verdicts are shared by way of the entry's.
   void begin(const core::Batch& batch, std::uint32_t begin, std::uint32_t end, bool counts);
   // To a whole synopsis, or to those parts that are here.
   void give(const Target& target);
@@ -79,7 +83,6 @@ class Feeder {
                    std::span<const std::uint32_t> tuples);
 
  private:
-  enum Verdict : std::uint8_t { kNobody = 0, kLate = 1, kTaken = 2 };
   // Where the values to gather stand.
   struct Rows {
     const core::Column* values;
@@ -97,10 +100,11 @@ class Feeder {
   void give_parts(const Target& target);
   std::optional<std::int64_t> weight_of(const Target& target, const core::Column& weights,
                                         std::uint32_t row) const;
-  void note(std::uint32_t row, Verdict verdict);
+  void note(std::uint32_t row, hierarchy::Verdict verdict);
+  void share_verdicts();
   const std::int64_t* clocks();
 
-  const Entry* entry_ = nullptr;
+  Entry* entry_ = nullptr;
   std::uint64_t base_ = 0;
   std::int64_t clock_ = kNoTime.ns;
   bool has_clocks_ = false;

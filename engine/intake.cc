@@ -1,5 +1,6 @@
 #include "engine/intake.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace weir::engine {
@@ -16,6 +17,7 @@ void clear(Entry& entry) {
   entry.block.pending = {};
   entry.block.source_start = false;
   entry.requests.clear();
+  entry.verdicts.settled.store(0, std::memory_order_relaxed);
   entry.end = false;
 }
 
@@ -30,6 +32,7 @@ Intake::Intake(Ring& ring, Names& names, std::shared_ptr<const core::Routes> rou
       parker_(parker),
       options_(std::move(options)) {
   if (options_.layout.has_value()) set_layout(*options_.layout);
+  if (options_.hierarchies) share_verdicts();
 }
 
 void Intake::set_layout(ingest::Layout layout) {
@@ -133,6 +136,8 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
     fail({Code::kInvalid, "no records in the input: every source is empty"});
   }
   entry.end = ended_;
+  // Read after the requests were taken: whoever needs it has set it before they were added.
+  entry.verdicts.shared = shares_verdicts_.load(std::memory_order_relaxed);
   entry.fields = names_.fields();
   entry.routes = routes_;
   ++next_;
@@ -177,6 +182,12 @@ std::size_t IngestAgent::do_work() {
       decoder_ = ingest::make_decoder(intake_.layout(), intake_.names().keys(), source_names_);
     }
     decoder_->decode(entry.block, *entry.fields, entry.columns);
+  }
+  if (entry.verdicts.shared) {
+    for (auto* verdicts : {&entry.verdicts.by_synopses, &entry.verdicts.by_groups}) {
+      verdicts->resize(entry.columns.tuples());
+      std::fill(verdicts->begin(), verdicts->end(), std::uint8_t{0});
+    }
   }
   scatter_.run(entry.columns, intake_.names().keys(), *entry.routes, entry.batches);
   intake_.ring().publish(seq);

@@ -31,6 +31,7 @@ namespace weir::engine {
 struct IntakeOptions {
   std::optional<ingest::Layout> layout;  // absent: detect
   bool empty_is_error = false;           // sources were named, so no records at all is a mistake
+  bool hierarchies = false;              // some stand, or will: workers share their verdicts
 };
 
 class Intake {
@@ -56,6 +57,8 @@ class Intake {
   bool add(std::vector<Scheduled> requests, std::shared_ptr<const core::Routes> routes);
   // What a host pushes shows with its first push. Absent: detect. REQUIRES: nothing was read yet.
   void set_pushed_layout(std::optional<ingest::Layout> layout);
+  // From the next block on, and before a request that needs it is added. Thread-safe.
+  void share_verdicts() { shares_verdicts_.store(true, std::memory_order_relaxed); }
   void interrupt() noexcept { interrupted_.store(true, std::memory_order_relaxed); }
   bool interrupted() const { return interrupted_.load(std::memory_order_relaxed); }
 
@@ -84,6 +87,7 @@ class Intake {
   core::Parker& parker_;
   IntakeOptions options_;
   std::atomic<bool> interrupted_{false};
+  std::atomic<bool> shares_verdicts_{false};
   std::atomic<bool> over_{false};  // ended_, for those without the lock
 
   mutable std::mutex claim_;  // only ever try_lock'ed on the record path

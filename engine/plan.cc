@@ -94,6 +94,17 @@ std::optional<std::uint32_t> Names::known_column(const std::string& field) const
   return found == columns_.end() ? std::nullopt : std::optional(found->second);
 }
 
+void Names::set_default_field(const std::string& field) {
+  column(field);
+  const std::scoped_lock lock(mutex_);
+  default_field_ = field;
+}
+
+std::string Names::default_field() const {
+  const std::scoped_lock lock(mutex_);
+  return default_field_;
+}
+
 std::shared_ptr<const core::FieldSet> Names::fields() const {
   const std::scoped_lock lock(mutex_);
   return fields_;
@@ -134,6 +145,7 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
   making.ended = cut.end;
   making.columns = cut.columns;
+  if (cut.ordinal == 0) start_hierarchies(making);
   emission(cut, making);
   for (const Scheduled& scheduled : cut.requests) {
     making.now = cut.as_of.ns;
@@ -190,6 +202,8 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
       return save(request, making);
     case Op::kLoad:
       return load(request, making);
+    case Op::kRegistry:
+      return registry(request, making);
     case Op::kPlugin:  // it was loaded when the request was read
       return making.acknowledge(*request);
   }

@@ -23,6 +23,7 @@
 #include "core/keys.h"
 #include "engine/cuts.h"
 #include "engine/request.h"
+#include "hierarchy/registry.h"
 #include "synopses/registry.h"
 #include "weir/answer.h"
 
@@ -84,6 +85,12 @@ struct Ask {
   std::function<void()> done;
 };
 
+// A hierarchy that is put in the place of the one with its root, if there is one.
+struct HierarchyChange {
+  std::shared_ptr<const hierarchy::Registry> registry;
+  GroupOptions options;  // of a new root; emit is set, fields may be empty
+};
+
 struct Plan {
   Epoch epoch{};
   std::uint64_t builds = 0;
@@ -92,11 +99,12 @@ struct Plan {
 
 // One thing that a worker does at a cut, in order.
 struct Action {
-  enum class Kind { kCreate, kRemove, kAsk };
+  enum class Kind { kCreate, kRemove, kAsk, kHierarchy };
   Kind kind = Kind::kCreate;
-  std::shared_ptr<const Build> build;  // kCreate, kRemove
-  std::shared_ptr<const Ask> ask;      // kAsk
-  std::uint32_t answer = 0;            // kAsk: index among the crossing's answers
+  std::shared_ptr<const Build> build;                  // kCreate, kRemove
+  std::shared_ptr<const Ask> ask;                      // kAsk
+  std::uint32_t answer = 0;                            // kAsk: index among the crossing's answers
+  std::shared_ptr<const HierarchyChange> hierarchy{};  // kHierarchy
 };
 
 // What happens at one cut.
@@ -120,20 +128,25 @@ class Names {
   // Absent if nobody has asked for the field yet.
   std::optional<std::uint32_t> known_column(const std::string& field) const;
   std::shared_ptr<const core::FieldSet> fields() const;
+  // What hierarchies aggregate that name no field; empty until the layout has settled it.
+  void set_default_field(const std::string& field);
+  std::string default_field() const;
 
  private:
   core::KeyTable& keys_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::uint32_t> columns_;
+  std::string default_field_;
   std::shared_ptr<const core::FieldSet> fields_ = std::make_shared<core::FieldSet>();
 };
 
 // Slot of part `part` of a stream: consecutive slots, so that parts spread over owners.
 inline std::uint32_t part_slot(const core::Key& key, unsigned part) {
-  return (key.slot + part) % core::kSlots;
+  return key.dataset == core::kGroupsDataset ? key.slot : (key.slot + part) % core::kSlots;
 }
 // Slot of part `part` of a dataset's synopsis.
-inline std::uint32_t part_slot(DatasetId dataset, unsigned part) {
+inline std::uint32_t part_slot(const core::KeyTable& keys, DatasetId dataset, unsigned part) {
+  if (keys.dataset_name(dataset) == core::kGroupsDataset) return core::kGroupsSlot;
   // Any function of the two that does not change; owners of it are spread by the parts.
   return (raw(dataset) * 37 + part) % core::kSlots;
 }
@@ -144,7 +157,9 @@ unsigned part_count(const Request& request, const synopses::SynopsisType& type);
 struct PlanOptions {
   Period emit;
   std::string state_directory;
-  const Kinds* kinds = nullptr;  // that a file may be of
+  const Kinds* kinds = nullptr;                // that a file may be of
+  std::vector<HierarchyChange> hierarchies{};  // that stand from the start; they go together
+  GroupOptions groups{};                       // of those that come later; emit is set
 };
 
 class PlanLog {
@@ -180,6 +195,9 @@ class PlanLog {
   // The file that a save or load means, whichever way its path is written.
   Result<std::string> file_of(const Request& request) const;
   bool waits_for_save(const Cut& cut) const;
+  // plan_hierarchies.cc
+  void start_hierarchies(Making& making);
+  void registry(const std::shared_ptr<const Request>& request, Making& making);
   Result<std::shared_ptr<const synopses::Synopsis>> prototype(const Request& request,
                                                               const synopses::SynopsisType& type);
 
@@ -207,6 +225,8 @@ class PlanLog {
   std::deque<Pending> pending_;
   std::shared_ptr<const Plan> plan_ = std::make_shared<Plan>();
   std::uint64_t next_build_ = 0;
+  hierarchy::Registries registries_;
+  std::map<std::string, GroupOptions> group_options_;  // by root
   // By identity, ordered: what stands on one stream stands side by side.
   std::map<std::string, std::shared_ptr<const Build>> builds_;
   std::vector<Continuous> continuous_;  // in order of registration

@@ -203,7 +203,7 @@ std::uint32_t PlanLog::contributors(const Ask& ask) const {
         break;
       case Scheme::kBySlot:
         for (unsigned part = 0; part < build.parts; ++part) {
-          owners.insert(routes_.slot_owner[part_slot(build.dataset, part)]);
+          owners.insert(routes_.slot_owner[part_slot(names_.keys(), build.dataset, part)]);
         }
         break;
       case Scheme::kByStream:

@@ -4,12 +4,14 @@
 // Thread safety: immutable values.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/kinds.h"
+#include "hierarchy/registry.h"
 #include "synopses/synopsis.h"
 #include "weir/status.h"
 #include "weir/types.h"
@@ -24,7 +26,7 @@ struct Position {
   Time time;                // kTime: just before the first record whose stream time reaches it
 };
 
-enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList, kPlugin };
+enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList, kPlugin, kRegistry };
 
 struct Request {
   Op op = Op::kBuild;
@@ -43,6 +45,7 @@ struct Request {
   std::string query_json;       // kQuery: as given, for the answer
   bool continuous = false;      // kQuery
   std::string path;  // kSave, kLoad: inside the state directory; kPlugin: the plug-in directory
+  std::shared_ptr<const hierarchy::Registry> registry;  // kRegistry
   std::optional<Position> at;
   // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
   std::string error;

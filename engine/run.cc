@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "engine/config_check.h"
 #include "engine/digest.h"
 
 namespace weir::engine {
@@ -111,7 +112,8 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
       plans_(names, *parts_.routes,
-             {parts_.config.emit, parts_.config.state_directory, parts_.kinds}),
+             {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
+              std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit)}),
       shared_{ring_,
               names,
               *parts_.routes,
@@ -121,7 +123,9 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               parts_.config.emit,
               source_names_,
               parts_.config.max_reject_samples,
-              counters_},
+              counters_,
+              with_emit(parts_.config.groups, parts_.config.emit),
+              std::move(parts_.on_result)},
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
@@ -166,6 +170,19 @@ void Run::join() {
   for (auto& runner : runners_) runner->join();
 }
 
+namespace {
+
+// The first three names by bytes, each once.
+void keep_least(std::vector<std::string>& names, std::string_view name) {
+  constexpr std::size_t kKept = 3;
+  const auto at = std::lower_bound(names.begin(), names.end(), name);
+  if (at == names.end() ? names.size() >= kKept : *at == name) return;
+  names.emplace(at, name);
+  if (names.size() > kKept) names.pop_back();
+}
+
+}  // namespace
+
 Summary Run::summarize() {
   const Progress progress = this->progress();
   Summary summary;
@@ -185,6 +202,7 @@ Summary Run::summarize() {
   }
   std::vector<std::vector<Instance>> instances;
   std::vector<bool> dataset_seen;
+  std::string groups_state;
   for (const auto& agent : agents_) {
     ShardWorker* worker = agent->worker();
     if (worker == nullptr) continue;
@@ -194,9 +212,16 @@ Summary Run::summarize() {
     for (std::uint32_t id = 0; id < worker->seen_streams().size(); ++id) {
       if (!worker->seen_streams()[id]) continue;
       ++summary.streams;
-      const std::uint32_t dataset = raw(names_.keys().key(StreamId{id}).dataset_id);
+      const core::Key& key = names_.keys().key(StreamId{id});
+      keep_least(summary.some_streams, key.stream);
+      const std::uint32_t dataset = raw(key.dataset_id);
       if (dataset >= dataset_seen.size()) dataset_seen.resize(dataset + 1);
       dataset_seen[dataset] = true;
+    }
+    if (const GroupLane* lane = worker->lane()) {
+      summary.hierarchies = lane->summary(progress.tuples);
+      summary.state_bytes += lane->groups().memory_bytes();
+      lane->groups().serialize(groups_state);
     }
     instances.push_back(worker->take_instances());
   }
@@ -205,6 +230,7 @@ Summary Run::summarize() {
 
   const std::vector<Standing> standing =
       merge_workers(std::move(instances), summary.threads, names_.keys());
+  for (const auto& [root, of] : summary.hierarchies) summary.results += of.results;
   std::map<std::string, std::uint64_t> values;  // of each build, over all its streams
   std::vector<std::string> names;               // in the order of their identities
   for (const Standing& one : standing) {
@@ -227,8 +253,8 @@ Summary Run::summarize() {
     if (values[name] == 0) summary.builds_without_tuples.push_back(name);
   }
   if (parts_.config.digest) {
-    summary.digest =
-        digest_of(standing, {summary.applied, summary.late, summary.unrouted}, summary.threads);
+    summary.digest = digest_of(
+        standing, {summary.applied, summary.late, summary.unrouted, groups_state}, summary.threads);
   }
   return summary;
 }

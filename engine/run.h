@@ -28,6 +28,8 @@ struct RunParts {
   std::vector<Scheduled> requests;
   IntakeOptions intake;
   const Kinds* kinds = nullptr;
+  std::vector<HierarchyChange> hierarchies;
+  GroupLane::OnResult on_result;
 };
 
 class RoleAgent;

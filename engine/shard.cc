@@ -23,42 +23,76 @@ const Targets& list_at(const std::vector<Targets>& by_id, std::uint32_t id) {
 }  // namespace
 
 ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
-    : shared_(shared), number_(number), cursor_(shared.emit) {
+    : shared_(shared),
+      number_(number),
+      cursor_(shared.emit),
+      groups_dataset_(shared.names.keys().dataset(core::kGroupsDataset)) {
   if (number_ == 0) {
     core::Counters& counters = shared_.counters;
     headers_ = {&counters.add("records"), &counters.add("tuples"), &counters.add("rejected"),
                 &counters.add("bytes")};
+  }
+  if (shared_.routes.slot_owner[core::kGroupsSlot] == number_) {
+    lane_.emplace(shared_.names, shared_.groups, shared_.on_result);
   }
   cross(cursor_.start(shared_.start));
 }
 
 std::size_t ShardWorker::do_work() {
   if (done_ || !shared_.ring.ready(next_)) return 0;
-  const Entry& entry = shared_.ring.at(next_);
+  Entry& entry = shared_.ring.at(next_);
+  shares_verdicts_ = entry.verdicts.shared;
   feeder_.open(entry, raw(cursor_.position()), cursor_.stream_time());
-  const auto cross_here = [&](Cut cut) {
-    if (entry.fields != nullptr) {
-      cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
-    }
-    cross(cut);
-  };
-  if (!entry.requests.empty()) cross_here(cursor_.live(entry.requests));
+  if (lane_.has_value()) lane_->open(entry, raw(cursor_.position()));
+  if (!entry.requests.empty()) cross_in(entry, cursor_.live(entry.requests));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
     apply(entry, applied, cut.index);
     applied = cut.index;
-    cross_here(std::move(cut));
+    cross_in(entry, std::move(cut));
   }
   apply(entry, applied, entry.columns.records);
   if (number_ == 0) fold_header(entry);
   cursor_.finish(entry.columns);
   if (entry.end) {
+    if (lane_.has_value()) lane_->finish(cursor_.position());
+    apply_group_tuples();
     cross(cursor_.end());
     done_ = true;
   }
+  if (entry.verdicts.shared) settle(entry);
   shared_.ring.consume(number_, next_);
   next_ = Seq{raw(next_) + 1};
   return 1;
+}
+
+void ShardWorker::cross_in(Entry& entry, Cut cut) {
+  if (entry.fields != nullptr) {
+    cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
+  }
+  if (lane_.has_value()) {
+    lane_->reach(entry, cut, cut.emission && shared_.emit.records > 0);
+    apply_group_tuples();
+  }
+  cross(cut);
+}
+
+void ShardWorker::settle(Entry& entry) {
+  // Release: whoever comes last sees every verdict of the others; acquire: and is the one to see.
+  const std::uint32_t before = entry.verdicts.settled.fetch_add(1, std::memory_order_acq_rel);
+  if (before + 1 < shared_.routes.workers) return;
+  const std::uint8_t* by_synopses = entry.verdicts.by_synopses.data();
+  const std::uint8_t* by_groups = entry.verdicts.by_groups.data();
+  const std::uint32_t tuples = entry.columns.tuples();
+  std::uint64_t applied = 0, late = 0;
+  for (std::uint32_t tuple = 0; tuple < tuples; ++tuple) {
+    const std::uint8_t verdict = std::max(by_synopses[tuple], by_groups[tuple]);
+    applied += verdict == hierarchy::kTaken ? 1 : 0;
+    late += verdict == hierarchy::kLate ? 1 : 0;
+  }
+  counts_.applied += applied;
+  counts_.late += late;
+  counts_.unrouted += tuples - applied - late;
 }
 
 void ShardWorker::fold_header(const Entry& entry) {
@@ -101,6 +135,11 @@ void ShardWorker::cross(const Cut& cut) {
       case Action::Kind::kAsk:
         answer(*crossing, action);
         break;
+      case Action::Kind::kHierarchy:
+        if (!lane_.has_value()) break;
+        lane_->change(action.hierarchy, cut, crossing->plan->epoch);
+        apply_group_tuples();
+        break;
     }
   }
 }
@@ -115,8 +154,9 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
   instance->build = build;
   instance->parts.resize(build->parts);
   const auto slot_of = [&](unsigned part) {
-    return build->whole_dataset() ? part_slot(build->dataset, part)
-                                  : part_slot(shared_.names.keys().key(build->stream), part);
+    const core::KeyTable& keys = shared_.names.keys();
+    return build->whole_dataset() ? part_slot(keys, build->dataset, part)
+                                  : part_slot(keys.key(build->stream), part);
   };
   // The owner of a stream knows the instance even without a part, to count what it takes.
   bool concerned = build->whole_dataset() ||
@@ -131,6 +171,7 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
     concerned = has_part = true;
   }
   if (!concerned) return;
+  if (lane_.has_value() && build->dataset == groups_dataset_) lane_->feed(++builds_on_groups_ > 0);
   if (build->scheme == Scheme::kByStream) {
     by_stream_builds_.push_back(instance.get());
     ++joins_;
@@ -157,6 +198,7 @@ void ShardWorker::remove(const Build& build) {
     std::erase_if(targets_of(build), is_of);
     std::erase_if(by_slot_, is_of);
   }
+  if (lane_.has_value() && build.dataset == groups_dataset_) lane_->feed(--builds_on_groups_ > 0);
   instances_.erase(found);
 }
 
@@ -220,7 +262,7 @@ void ShardWorker::answer(const Crossing& crossing, const Action& action) {
   shared_.collector.contribute(crossing.ordinal, action, std::move(partials));
 }
 
-void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record) {
+void ShardWorker::apply(Entry& entry, std::uint32_t from_record, std::uint32_t to_record) {
   const core::Batch& batch = entry.batches[number_];
   const bool whole = from_record == 0 && to_record == entry.columns.records;
   const auto before = [&](std::uint32_t tuple, std::uint32_t record) {
@@ -240,7 +282,11 @@ void ShardWorker::apply(const Entry& entry, std::uint32_t from_record, std::uint
     }
     if (begin < end) apply_run(batch, run, begin, end);
   }
-  if (!by_slot_.empty()) apply_by_slot(entry, from_record, to_record);
+  if (!by_slot_.empty()) apply_by_slot(feeder_, entry, from_record, to_record);
+  if (lane_.has_value()) {
+    lane_->apply(entry, from_record, to_record);
+    apply_group_tuples();
+  }
 }
 
 // Streams beyond the caches cost a chain of misses each: list, targets, synopsis. The chains of the
@@ -270,24 +316,45 @@ void ShardWorker::prefetch(const core::Batch& batch, std::size_t run) const {
 
 void ShardWorker::apply_run(const core::Batch& batch, const core::Run& run, std::uint32_t begin,
                             std::uint32_t end) {
-  const std::uint32_t id = raw(run.stream);
-  if (run.primary && !by_stream_builds_.empty()) join(run.stream);
   feeder_.begin(batch, begin, end, run.primary);
-  for (const Target& target : list_at(by_stream_, id)) {
-    // The other workers of a stream in parts see it in runs that are not primary.
-    if (target.whole == nullptr || run.primary) feeder_.give(target);
-  }
+  // Results of groups alone feed what stands on them, be there records that say they are some.
+  const bool is_group =
+      shares_verdicts_ && shared_.names.keys().key(run.stream).dataset_id == groups_dataset_;
+  if (!is_group) give(feeder_, run);
   if (!run.primary) return;
+  const std::uint32_t id = raw(run.stream);
   if (id >= seen_.size()) seen_.resize(std::max<std::size_t>(id + 1, seen_.size() * 2));
   seen_[id] = true;
-  if (!by_dataset_.empty()) {
-    const std::uint32_t dataset = raw(shared_.names.keys().key(run.stream).dataset_id);
-    for (const Target& target : list_at(by_dataset_, dataset)) feeder_.give(target);
-  }
   const ShardCounts counts = feeder_.finish();
   counts_.applied += counts.applied;
   counts_.late += counts.late;
   counts_.unrouted += counts.unrouted;
+}
+
+void ShardWorker::give(Feeder& feeder, const core::Run& run) {
+  if (run.primary && !by_stream_builds_.empty()) join(run.stream);
+  for (const Target& target : list_at(by_stream_, raw(run.stream))) {
+    // The other workers of a stream in parts see it in runs that are not primary.
+    if (target.whole == nullptr || run.primary) feeder.give(target);
+  }
+  if (!run.primary || by_dataset_.empty()) return;
+  const std::uint32_t dataset = raw(shared_.names.keys().key(run.stream).dataset_id);
+  for (const Target& target : list_at(by_dataset_, dataset)) feeder.give(target);
+}
+
+void ShardWorker::apply_group_tuples() {
+  if (!lane_.has_value()) return;
+  const auto tuples = lane_->take_tuples();
+  if (!tuples.has_value()) return;
+  group_feeder_.open(tuples->entry, tuples->base, tuples->clocks);
+  const core::Batch& batch = tuples->entry.batches.front();
+  for (const core::Run& run : batch.runs) {
+    group_feeder_.begin(batch, run.begin, run.begin + run.count, false);
+    give(group_feeder_, run);
+    group_feeder_.finish();
+  }
+  if (!by_slot_.empty())
+    apply_by_slot(group_feeder_, tuples->entry, 0, tuples->entry.columns.records);
 }
 
 void ShardWorker::join(StreamId stream) {
@@ -304,7 +371,7 @@ void ShardWorker::join(StreamId stream) {
   }
 }
 
-void ShardWorker::apply_by_slot(const Entry& entry, std::uint32_t from_record,
+void ShardWorker::apply_by_slot(Feeder& feeder, const Entry& entry, std::uint32_t from_record,
                                 std::uint32_t to_record) {
   const core::Columns& columns = entry.columns;
   const std::uint32_t* record = columns.record.data();
@@ -314,6 +381,7 @@ void ShardWorker::apply_by_slot(const Entry& entry, std::uint32_t from_record,
   const auto to = static_cast<std::uint32_t>(std::lower_bound(record, last, to_record) - record);
   for (BySlot& shared : by_slot_) {
     const Build& build = *shared.instance->build;
+    if (entry.verdicts.shared && build.dataset == groups_dataset_) continue;
     for (auto& picked : shared.picked) picked.clear();
     for (std::uint32_t tuple = from; tuple < to; ++tuple) {
       const std::uint32_t stream = raw(columns.stream[tuple]);
@@ -331,7 +399,7 @@ void ShardWorker::apply_by_slot(const Entry& entry, std::uint32_t from_record,
     const Target target = Target::of(*shared.instance, nullptr);
     for (unsigned part = 0; part < build.parts; ++part) {
       if (shared.picked[part].empty()) continue;
-      feeder_.give_picked(target, *shared.instance->parts[part], shared.picked[part].span());
+      feeder.give_picked(target, *shared.instance->parts[part], shared.picked[part].span());
     }
   }
 }

@@ -23,6 +23,7 @@
 #include "engine/cuts.h"
 #include "engine/entry.h"
 #include "engine/feed.h"
+#include "engine/group_lane.h"
 #include "engine/plan.h"
 #include "weir/answer.h"
 
@@ -40,6 +41,8 @@ struct Shared {
   std::vector<std::string> source_names;
   std::size_t max_reject_samples = 0;
   core::Counters& counters;
+  GroupOptions groups;  // of hierarchies that come later; emit is set
+  GroupLane::OnResult on_result;
 };
 
 class ShardWorker {
@@ -61,8 +64,14 @@ class ShardWorker {
     return rejected_;
   }
   RecordPosition position() const { return cursor_.position(); }
+  // Null but on the worker that has the hierarchies, or when there are none.
+  const GroupLane* lane() const {
+    return lane_.has_value() && lane_->standing() ? &*lane_ : nullptr;
+  }
 
  private:
+  // Goes over a cut of the entry, before which everything has been applied.
+  void cross_in(Entry& entry, Cut cut);
   void cross(const Cut& cut);
   void create(const std::shared_ptr<const Build>& build);
   void remove(const Build& build);
@@ -73,13 +82,20 @@ class ShardWorker {
   // The only synopsis that an ask looks at, if it is one and here.
   const synopses::Synopsis* sole(const Ask& ask) const;
   void fold_header(const Entry& entry);
-  void apply(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
+  void apply(Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
   void apply_run(const core::Batch& batch, const core::Run& run, std::uint32_t begin,
                  std::uint32_t end);
+  // To the synopses of the stream and its dataset.
+  void give(Feeder& feeder, const core::Run& run);
+  // Results of groups to the synopses that stand on groups.
+  void apply_group_tuples();
+  // Adds this worker's verdicts of the entry; the last one to come counts.
+  void settle(Entry& entry);
   // Gives the stream a synopsis of its own of every Scheme::kByStream build of its dataset.
   void join(StreamId stream);
   // What is in parts by slot takes its tuples in record order over all streams.
-  void apply_by_slot(const Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
+  void apply_by_slot(Feeder& feeder, const Entry& entry, std::uint32_t from_record,
+                     std::uint32_t to_record);
   void prefetch(const core::Batch& batch, std::size_t run) const;
   Targets& targets_of(const Build& build);
 
@@ -108,6 +124,12 @@ class ShardWorker {
     std::vector<core::Array<std::uint32_t>> picked;  // by part: tuples of the entry in hand
   };
   std::vector<BySlot> by_slot_;
+
+  std::optional<GroupLane> lane_;  // with the owner of core::kGroupsSlot
+  DatasetId groups_dataset_{};
+  std::size_t builds_on_groups_ = 0;
+  Feeder group_feeder_;
+  bool shares_verdicts_ = false;  // of the entry in hand
 
   // Folded from headers by worker 0 alone.
   struct HeaderCounters {

@@ -1,8 +1,8 @@
 // Cell: the values below one member of a group; and fold(), which makes one cell of up to 16.
 //
-// fold() adds by halves: padded with empty cells to 16, cell i takes cell i + 8 to it for i < 8, then
-// i + 4 for i < 4, then i + 2, then i + 1. More cells are folded in blocks of 16, and their results
-// again, until one is left: that is the fixed tree, so a sum depends on the values alone.
+// fold() adds by halves: padded with empty cells to 16, cell i takes cell i + 8 to it for i < 8,
+// then i + 4 for i < 4, then i + 2, then i + 1. More cells are folded in blocks of 16, and their
+// results again, until one is left: that is the fixed tree, so a sum depends on the values alone.
 // Thread safety: immutable values; fold() is pure.
 #pragma once
 
@@ -13,7 +13,8 @@ namespace weir::hierarchy {
 
 inline constexpr std::uint32_t kFanOut = 16;
 
-// One 32-byte load. `present` counts sensors with a value; a double, so that it folds like the rest.
+// One 32-byte load. `present` counts sensors with a value; a double, so that it folds like the
+// rest.
 struct alignas(32) Cell {
   double sum = 0;
   double min = std::numeric_limits<double>::infinity();

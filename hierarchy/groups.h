@@ -1,8 +1,8 @@
-// Groups: all hierarchies of a run: their sensors' values, their windows, and what is published when
-// (docs/hierarchies.md, "The rules").
+// Groups: all hierarchies of a run: their sensors' values, their windows, and what is published
+// when (docs/hierarchies.md, "The rules").
 //
-// The owner gives tuples in record order and calls change() and finish() at their cuts; results come
-// back through the sink, cut by cut, before the call returns.
+// The owner gives tuples in record order and calls change() and finish() at their cuts; results
+// come back through the sink, cut by cut, before the call returns.
 //
 // Invariants
 //  1. Results are a function of the tuples, the changes and their positions alone: how the tuples
@@ -69,6 +69,8 @@ using RowSink = std::function<void(const PublishCut&, std::span<const Row>)>;
 
 enum Verdict : std::uint8_t { kNobody = 0, kLate = 1, kTaken = 2 };
 
+class CutRows;
+
 class Groups {
  public:
   // `defaults` is the spec of registries that name none. The keys outlive the groups.
@@ -89,8 +91,8 @@ class Groups {
   void apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to, std::uint64_t base,
              std::uint8_t* verdicts);
   // The record at position `seq` will come next and has this event time: publishes the boundaries
-  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and is
-  // to see them.
+  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and
+  // is to see them.
   void reach(std::int64_t time, RecordPosition seq);
   // A boundary of periods in records lies here.
   void record_boundary(RecordPosition seq);
@@ -110,7 +112,20 @@ class Groups {
 
  private:
   struct Family;  // the hierarchies of one spec
+  struct Place {
+    Family* family = nullptr;
+    std::uint32_t tree = 0;  // in the family's forest
+  };
+  Family& family(const Spec& spec);
+  PublishCut cut(RecordPosition seq) const { return {seq, Time{stream_time_}, false}; }
+
+  const core::KeyTable& keys_;
+  const Spec defaults_;
+  std::unique_ptr<CutRows> cuts_;
   std::vector<std::unique_ptr<Family>> families_;
+  std::map<std::string, Place, std::less<>> hierarchies_;  // by root
+  std::int64_t stream_time_ = kNoTime.ns;
+  bool began_ = false;  // a tuple has come
 };
 
 }  // namespace weir::hierarchy

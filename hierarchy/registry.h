@@ -1,4 +1,5 @@
-// Registry: one hierarchy of groups and sensors, checked; and Registries: those that stand together.
+// Registry: one hierarchy of groups and sensors, checked; and Registries: those that stand
+// together.
 //
 // A registry may be a DAG: a sensor in many groups, a group in several. In the text a group that
 // stands twice must have equal members; it is one group.
@@ -24,6 +25,8 @@
 #include "weir/status.h"
 
 namespace weir::hierarchy {
+
+class RegistryParts;
 
 // Groups inside groups; deeper is malformed.
 inline constexpr std::uint32_t kMaxDepth = 256;
@@ -81,8 +84,11 @@ class Registry {
 
  private:
   Registry() = default;
+  // REQUIRES: no cycles.
+  static Registry of_parts(const RegistryParts& parts, std::uint32_t root);
   std::vector<Group> groups_;
   std::vector<Sensor> sensors_;
+  std::vector<std::uint32_t> group_order_;  // by identifier
 };
 
 // The registries that stand, by root.

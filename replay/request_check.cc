@@ -40,6 +40,8 @@ const char* op_name(Op op) {
       return "list";
     case Op::kPlugin:
       return "plugin";
+    case Op::kRegistry:
+      return "registry";
   }
   return "request";
 }
@@ -117,6 +119,7 @@ class Checker {
         return load_error(placed);
       case Op::kList:
       case Op::kPlugin:
+      case Op::kRegistry:
         break;
     }
     return {};

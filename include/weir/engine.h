@@ -91,9 +91,9 @@ class Engine {
   void add_source(std::unique_ptr<Source> source);
   // One request object, an array of them, or one object a line (docs/requests.md); also a change of
   // a hierarchy, {"at":…,"registry":{…}} (docs/hierarchies.md). Every build,
-  // query, delete and registry in it gets its answer at its cut, errors included; the status is bad only
-  // when the text is not JSON at all. After start() a request without `at` takes effect at the next
-  // block; `at` positions that have passed are answered with an error.
+  // query, delete and registry in it gets its answer at its cut, errors included; the status is bad
+  // only when the text is not JSON at all. After start() a request without `at` takes effect at the
+  // next block; `at` positions that have passed are answered with an error.
   Status request(std::string_view json);
 
   // Called in cut order from a thread of the engine, one call at a time; it must not call back into

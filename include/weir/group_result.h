@@ -19,7 +19,7 @@ struct GroupResult {
   Time time;                      // stream time at the cut
   Time window_start, window_end;  // unknown in modes without windows
   std::uint64_t count = 0;        // direct members with a value
-  double sum = 0;                 // over the distinct sensors below that have one; exactly 0 of none
+  double sum = 0;  // over the distinct sensors below that have one; exactly 0 of none
   std::optional<double> min, max;
   std::uint64_t members = 0;  // direct ones
   std::uint64_t sensors = 0;  // distinct ones below

@@ -330,6 +330,7 @@ class EngineModel : private ModelSynopses {
       case engine::Op::kLoad:
         return load(i);
       case engine::Op::kPlugin:
+      case engine::Op::kRegistry:  // see tests/oracle
         return fail(i);
       case engine::Op::kDelete:
         return remove(i);

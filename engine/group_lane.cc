@@ -1,0 +1,145 @@
+#include "engine/group_lane.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace weir::engine {
+namespace {
+
+std::uint32_t first_tuple(const core::Columns& columns, std::uint32_t record) {
+  const std::uint32_t* begin = columns.record.data();
+  return static_cast<std::uint32_t>(std::lower_bound(begin, begin + columns.tuples(), record) -
+                                    begin);
+}
+
+GroupResult result_of(const hierarchy::PublishCut& cut, const hierarchy::Row& row, Epoch epoch) {
+  const hierarchy::Group& group = row.tree->group(row.group);
+  GroupResult result;
+  result.identifier = group.identifier;
+  result.hierarchy = row.tree->hierarchy();
+  result.field = row.field;
+  result.time = cut.time;
+  result.window_start = row.window_start;
+  result.window_end = row.window_end;
+  result.count = row.aggregate.count;
+  result.sum = row.aggregate.sum;
+  if (row.aggregate.present > 0) {
+    result.min = row.aggregate.min;
+    result.max = row.aggregate.max;
+  }
+  if (!row.gone) {
+    result.members = group.members.size();
+    result.sensors = row.tree->sensors_below(row.group);
+    result.missing = result.sensors - row.aggregate.present;
+  }
+  result.final = cut.final;
+  result.epoch = epoch;
+  result.seq = cut.seq;
+  return result;
+}
+
+}  // namespace
+
+GroupLane::GroupLane(Names& names, GroupOptions defaults, const OnResult& on_result)
+    : names_(names), defaults_(std::move(defaults)), on_result_(on_result) {}
+
+hierarchy::Spec GroupLane::spec_of(GroupOptions options) {
+  auto& fields = options.fields;
+  if (fields.empty()) fields = {names_.default_field()};
+  std::sort(fields.begin(), fields.end());
+  fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
+  hierarchy::Spec spec{std::move(options), {}};
+  for (const std::string& field : spec.options.fields) spec.columns.push_back(names_.column(field));
+  return spec;
+}
+
+void GroupLane::start() {
+  const auto publish = [this](const hierarchy::PublishCut& cut,
+                              std::span<const hierarchy::Row> rows) { this->publish(cut, rows); };
+  hierarchy::Spec defaults = spec_of(defaults_);
+  std::set<std::string> fields(defaults.options.fields.begin(), defaults.options.fields.end());
+  for (const auto& change : waiting_) {
+    const hierarchy::Spec spec = spec_of(change->options);
+    fields.insert(spec.options.fields.begin(), spec.options.fields.end());
+  }
+  tuples_.emplace(names_, fields.size() > 1);
+  tuples_->open(base_);
+  groups_.emplace(names_.keys(), std::move(defaults), publish);
+}
+
+void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut, Epoch epoch) {
+  epoch_ = epoch;
+  if (!opened_) return waiting_.push_back(std::move(change));
+  if (!groups_.has_value()) start();
+  put(*change, {cut.seq, cut.as_of, false});
+}
+
+void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& cut) {
+  const hierarchy::Spec spec = spec_of(change.options);
+  groups_->change(change.registry, &spec, cut);
+}
+
+void GroupLane::open(const Entry& entry, std::uint64_t base) {
+  base_ = base;
+  if (tuples_.has_value()) tuples_->open(base);
+  if (opened_ || entry.columns.records == 0) return;
+  opened_ = true;
+  if (waiting_.empty()) return;
+  start();
+  for (const auto& change : waiting_) put(*change, {RecordPosition{base}, kNoTime, false});
+  waiting_.clear();
+}
+
+void GroupLane::apply(Entry& entry, std::uint32_t from, std::uint32_t to) {
+  if (!groups_.has_value()) return;
+  const core::Columns& columns = entry.columns;
+  groups_->apply(columns, first_tuple(columns, from), first_tuple(columns, to), base_,
+                 entry.verdicts.by_groups.data());
+}
+
+void GroupLane::reach(const Entry& entry, const Cut& cut, bool boundary) {
+  if (!groups_.has_value()) return;
+  const core::Columns& columns = entry.columns;
+  const std::uint32_t next = first_tuple(columns, cut.index);
+  if (next < columns.tuples() && columns.record[next] == cut.index) {
+    groups_->reach(columns.time[next], cut.seq);
+  }
+  if (boundary) groups_->record_boundary(cut.seq);
+}
+
+void GroupLane::finish(RecordPosition seq) {
+  if (groups_.has_value()) groups_->finish(seq);
+}
+
+void GroupLane::publish(const hierarchy::PublishCut& cut, std::span<const hierarchy::Row> rows) {
+  if (!on_result_ && !feeds_) return;
+  for (const hierarchy::Row& row : rows) {
+    const GroupResult result = result_of(cut, row, epoch_);
+    if (on_result_) on_result_(result);
+    if (feeds_) tuples_->add(result);
+  }
+}
+
+std::optional<GroupTuples::View> GroupLane::take_tuples() {
+  if (!feeds_ || !tuples_.has_value() || tuples_->empty()) return std::nullopt;
+  return tuples_->finish();
+}
+
+std::map<std::string, Summary::Hierarchy> GroupLane::summary(std::uint64_t tuples) const {
+  std::map<std::string, Summary::Hierarchy> summary;
+  for (const auto& [root, counts] : groups_->counts()) {
+    Summary::Hierarchy& of = summary[root];
+    of.applied = counts.applied;
+    of.late = counts.late;
+    of.unrouted = tuples - counts.applied - counts.late;
+    of.without_time = counts.without_time;
+    of.results = counts.results;
+    of.groups = counts.groups;
+    of.sensors = counts.sensors;
+    of.silent = counts.silent;
+  }
+  return summary;
+}
+
+}  // namespace weir::engine
