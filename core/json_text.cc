@@ -1,5 +1,6 @@
 #include "core/json_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -82,15 +83,18 @@ std::string json_text(std::string_view text) {
   return quoted;
 }
 
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return "null";
-  char text[32];
+char* write_json_number(char* at, double value) {
+  if (!std::isfinite(value)) return std::copy_n("null", 4, at);
   // Above the 64-bit integers plain digits would be an integer that no JSON parser of ours reads.
   const bool beyond_integers = std::fabs(value) >= 0x1p63;
-  const auto end = beyond_integers ? std::to_chars(text, text + sizeof text, value,
-                                                   std::chars_format::scientific)
-                                   : std::to_chars(text, text + sizeof text, value);
-  return {text, end.ptr};
+  return beyond_integers
+             ? std::to_chars(at, at + kNumberBytes, value, std::chars_format::scientific).ptr
+             : std::to_chars(at, at + kNumberBytes, value).ptr;
+}
+
+std::string json_number(double value) {
+  char text[kNumberBytes];
+  return {text, write_json_number(text, value)};
 }
 
 }  // namespace weir::core

@@ -6,6 +6,7 @@
 // Thread safety: thread-safe (pure).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ std::string json_text(std::string_view text);
 void append_json_text(std::string& into, std::string_view text);
 // NaN and infinities are null.
 std::string json_number(double value);
+// The same into memory, without allocating; gives its end. REQUIRES: kNumberBytes of room at `at`.
+inline constexpr std::size_t kNumberBytes = 32;
+char* write_json_number(char* at, double value);
 
 }  // namespace weir::core

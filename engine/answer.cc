@@ -36,6 +36,20 @@ void text_or_null(engine::JsonObject& object, const char* key, const std::string
   }
 }
 
+std::string hierarchies_json(const std::map<std::string, Summary::Hierarchy>& hierarchies) {
+  std::string json = "{";
+  for (const auto& [root, n] : hierarchies) {
+    if (json.size() > 1) json += ',';
+    engine::append_json_text(json, root);
+    engine::JsonObject counts;
+    counts.count("applied", n.applied).count("late", n.late).count("unrouted", n.unrouted);
+    counts.count("without_time", n.without_time).count("results", n.results);
+    counts.count("groups", n.groups).count("sensors", n.sensors).count("silent", n.silent);
+    json += ':' + counts.finish();
+  }
+  return json + '}';
+}
+
 }  // namespace
 
 std::string Answer::to_json() const {
@@ -123,7 +137,15 @@ std::string Summary::to_json() const {
   text_or_null(object, "digest", digest, !digest.empty());
   object.count("epoch", raw(epoch)).json("builds_without_tuples", unseen + ']');
   text_or_null(object, "layout", layout, !layout.empty());
+  if (!hierarchies.empty()) {
+    object.json("hierarchies", hierarchies_json(hierarchies)).count("results", results);
+  }
   // Only what went wrong adds keys.
+  if (leap.ns > 0) {
+    engine::JsonObject where;
+    where.real("seconds", static_cast<double>(leap.ns) * 1e-9).count("record", raw(leap.record));
+    object.json("leap", where.finish());
+  }
   if (!refused.empty()) {
     std::string builds = "{";
     for (const auto& [build, n] : refused) {

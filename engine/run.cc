@@ -170,6 +170,19 @@ void Run::join() {
   for (auto& runner : runners_) runner->join();
 }
 
+namespace {
+
+// The first three names by bytes, each once.
+void keep_least(std::vector<std::string>& names, std::string_view name) {
+  constexpr std::size_t kKept = 3;
+  const auto at = std::lower_bound(names.begin(), names.end(), name);
+  if (at == names.end() ? names.size() >= kKept : *at == name) return;
+  names.emplace(at, name);
+  if (names.size() > kKept) names.pop_back();
+}
+
+}  // namespace
+
 Summary Run::summarize() {
   const Progress progress = this->progress();
   Summary summary;
@@ -199,7 +212,9 @@ Summary Run::summarize() {
     for (std::uint32_t id = 0; id < worker->seen_streams().size(); ++id) {
       if (!worker->seen_streams()[id]) continue;
       ++summary.streams;
-      const std::uint32_t dataset = raw(names_.keys().key(StreamId{id}).dataset_id);
+      const core::Key& key = names_.keys().key(StreamId{id});
+      keep_least(summary.some_streams, key.stream);
+      const std::uint32_t dataset = raw(key.dataset_id);
       if (dataset >= dataset_seen.size()) dataset_seen.resize(dataset + 1);
       dataset_seen[dataset] = true;
     }

@@ -41,6 +41,7 @@ Command add_inspect(CLI::App& program);
 Command add_query(CLI::App& program);
 Command add_merge(CLI::App& program);
 Command add_synopses(CLI::App& program);
+Command add_tree(CLI::App& program);
 Command add_topology(CLI::App& program);
 Command add_version(CLI::App& program);
 Command add_help(CLI::App& program);

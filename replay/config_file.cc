@@ -56,11 +56,12 @@ const char* expected(SettingKind kind) {
 // Reads one TOML value of a setting as the texts that Setting::set takes.
 class ValueReader {
  public:
-  ValueReader(const std::string& file, const Setting& setting, const Environment& environment)
-      : file_(file), setting_(setting), environment_(environment) {}
+  ValueReader(const std::string& file, const char* name, SettingKind kind,
+              const Environment& environment)
+      : file_(file), name_(name), kind_(kind), environment_(environment) {}
 
   Status read(const toml::node& item, std::vector<std::string>& values) const {
-    const SettingKind kind = setting_.kind;
+    const SettingKind kind = kind_;
     if (kind == SettingKind::kList && item.is_array()) {
       for (const toml::node& element : *item.as_array()) {
         if (!element.is_string()) return wrong_type(element);
@@ -85,31 +86,101 @@ class ValueReader {
 
  private:
   Status wrong_type(const toml::node& item) const {
-    return config_error(file_, item.source(),
-                        fmt::format("{} must be {}, not {}", setting_.name, expected(setting_.kind),
-                                    type_name(item.type())));
+    return config_error(
+        file_, item.source(),
+        fmt::format("{} must be {}, not {}", name_, expected(kind_), type_name(item.type())));
   }
   Status read_text(const toml::node& item, std::vector<std::string>& values) const {
     Result<std::string> text = expand_variables(item.as_string()->get(), environment_);
     if (!text.ok()) {
       return config_error(file_, item.source(),
-                          fmt::format("{}: {}", setting_.name, text.status().message()));
+                          fmt::format("{}: {}", name_, text.status().message()));
     }
     values.push_back(std::move(*text));
     return {};
   }
 
   const std::string& file_;
-  const Setting& setting_;
+  const char* name_;
+  SettingKind kind_;
   const Environment& environment_;
 };
 
-Status unknown_key(const std::string& file, const toml::key& key) {
-  std::vector<std::string> names;
-  for (const Setting& setting : replay_settings()) names.emplace_back(setting.name);
+constexpr const char* kHierarchy = "hierarchy";
+constexpr const char* kRegistry = "registry";
+
+Status unknown_key(const std::string& file, const toml::key& key, const char* table,
+                   std::vector<std::string> names) {
   std::string hint = core::did_you_mean(key.str(), names);
-  if (hint.empty()) hint = "; `weir config show` lists the keys there are";
-  return config_error(file, key.source(), fmt::format("unknown key '{}'{}", key.str(), hint));
+  if (hint.empty() && *table == 0) hint = "; `weir config show` lists the keys there are";
+  if (hint.empty()) hint = fmt::format("; there are {}", fmt::join(names, ", "));
+  return config_error(file, key.source(),
+                      fmt::format("unknown key '{}'{}{}", key.str(), table, hint));
+}
+
+Status unknown_key(const std::string& file, const toml::key& key) {
+  std::vector<std::string> names = {kHierarchy};
+  for (const Setting& setting : replay_settings()) names.emplace_back(setting.name);
+  return unknown_key(file, key, "", std::move(names));
+}
+
+// Reads one item as values and gives them to `set`.
+template <class Set>
+Status read_item(const std::string& file, const char* name, SettingKind kind,
+                 const toml::node& item, const Environment& environment, const Set& set) {
+  std::vector<std::string> values;
+  if (Status s = ValueReader(file, name, kind, environment).read(item, values); !s.ok()) return s;
+  if (Status s = set(values); !s.ok()) {
+    return config_error(file, item.source(), fmt::format("{}: {}", name, s.message()));
+  }
+  return {};
+}
+
+Status read_hierarchy(const std::string& file, const toml::table& table,
+                      const Environment& environment, HierarchySettings& into) {
+  for (const auto& [key, item] : table) {
+    Status s;
+    if (key.str() == kRegistry) {
+      s = read_item(file, kRegistry, SettingKind::kText, item, environment,
+                    [&](const std::vector<std::string>& values) {
+                      into.registry = values[0];
+                      return values[0].empty()
+                                 ? Status(Code::kInvalid, "'' is empty; expected a file")
+                                 : Status();
+                    });
+    } else if (const GroupSetting* setting = find_group_setting(key.str())) {
+      s = read_item(file, setting->name, setting->kind, item, environment,
+                    [&](const std::vector<std::string>& values) {
+                      return setting->set(into.groups, values);
+                    });
+    } else {
+      std::vector<std::string> names = {kRegistry};
+      for (const GroupSetting& known : group_settings()) names.emplace_back(known.name);
+      s = unknown_key(file, key, " of [[hierarchy]]", std::move(names));
+    }
+    if (!s.ok()) return s;
+  }
+  if (!into.registry.empty()) return {};
+  return config_error(file, table.source(), "[[hierarchy]] needs registry = \"FILE\"");
+}
+
+// The array of tables [[hierarchy]].
+Status read_hierarchies(const std::string& file, const toml::node& item,
+                        const Environment& environment, ReplayOptions& options) {
+  const toml::array* tables = item.as_array();
+  if (tables == nullptr || tables->empty() || !tables->is_homogeneous<toml::table>()) {
+    return config_error(
+        file, item.source(),
+        "hierarchy must be a table in double brackets, [[hierarchy]], one for each");
+  }
+  options.hierarchies.clear();
+  for (const toml::node& table : *tables) {
+    HierarchySettings& hierarchy = options.hierarchies.emplace_back();
+    if (Status s = read_hierarchy(file, *table.as_table(), environment, hierarchy); !s.ok()) {
+      return s;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -169,13 +240,16 @@ Status parse_config(std::string_view toml, const std::string& file, const Enviro
   }
   options.config_file = file;
   for (const auto& [key, item] : table) {
+    if (key.str() == kHierarchy) {
+      if (Status s = read_hierarchies(file, item, environment, options); !s.ok()) return s;
+      continue;
+    }
     const Setting* setting = find_setting(key.str());
     if (setting == nullptr) return unknown_key(file, key);
-    std::vector<std::string> values;
-    if (Status s = ValueReader(file, *setting, environment).read(item, values); !s.ok()) return s;
-    if (Status s = setting->set(options, values); !s.ok()) {
-      return config_error(file, item.source(), fmt::format("{}: {}", setting->name, s.message()));
-    }
+    const Status s =
+        read_item(file, setting->name, setting->kind, item, environment,
+                  [&](const std::vector<std::string>& v) { return setting->set(options, v); });
+    if (!s.ok()) return s;
   }
   return {};
 }

@@ -4,6 +4,9 @@
 //   requests = "${HOME}/requests.json"   # environment variables expand; "$$" is one "$"
 //   threads = 2
 //   block-size = "256K"
+//   [[hierarchy]]                        # one for each: its registry, and options of its own
+//   registry = "plant.json"
+//   mode = "changelog"
 //
 // Unknown keys and wrong types are errors with file:line:column that say what would be right.
 // Thread safety: thread-safe (pure, but for reading the environment).

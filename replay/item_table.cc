@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "engine/json_scan.h"
+#include "replay/json_members.h"
 #include "replay/table.h"
 
 namespace weir::replay {
 namespace {
-
-using Members = std::vector<std::pair<std::string_view, std::string_view>>;
-
-// Keys without their quotes, values as they are written.
-Members members_of(std::string_view object) {
-  Members members;
-  engine::JsonScan scan(object);
-  scan.take('{');
-  for (std::string_view key, value; scan.more() && scan.value(key);) {
-    if (!scan.take(':') || !scan.more() || !scan.value(value)) break;
-    members.emplace_back(key.substr(1, key.size() - 2), value);
-    if (!scan.take(',')) break;
-  }
-  return members;
-}
-
-// The value of a key as it is written; empty if there is none.
-std::string_view value_of(const Members& members, std::string_view key) {
-  const auto at = std::find_if(members.begin(), members.end(),
-                               [key](const auto& member) { return member.first == key; });
-  return at == members.end() ? std::string_view() : at->second;
-}
 
 std::string rounded(std::string_view number) {
   double value = 0;

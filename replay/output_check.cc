@@ -93,11 +93,12 @@ std::vector<NamedFile> input_files(const std::vector<std::string>& inputs,
 
 std::vector<NamedFile> replay_outputs(const ReplayOptions& options) {
   std::vector<NamedFile> outputs;
-  if (options.answers.empty() || options.answers == "-") {
+  if (answers_on_standard_output(options) || options.answers == "-") {
     outputs.push_back({"the answers (--answers FILE moves them)", "-"});
-  } else {
+  } else if (!options.answers.empty()) {
     outputs.push_back({"--answers", options.answers});
   }
+  if (!options.results.empty()) outputs.push_back({"--results", options.results});
   if (!options.rejects.empty()) outputs.push_back({"--rejects", options.rejects});
   if (!options.summary.empty()) outputs.push_back({"--summary", options.summary});
   return outputs;
@@ -108,6 +109,11 @@ std::vector<NamedFile> replay_texts(const ReplayOptions& options) {
   if (!options.config_file.empty()) read.push_back({"the configuration", options.config_file});
   if (!options.mapping.empty()) read.push_back({"the mapping", options.mapping});
   for (const std::string& file : options.requests) read.push_back({"the requests", file});
+  for (const std::string& file : options.registries) read.push_back({"the registry", file});
+  for (const auto& hierarchy : options.hierarchies) {
+    read.push_back({"the registry", hierarchy.registry});
+  }
+  if (!options.control.empty()) read.push_back({"the control file", options.control});
   return read;
 }
 

@@ -36,7 +36,7 @@ std::vector<NamedFile> input_files(const std::vector<std::string>& inputs,
 
 // Those of a replay. Answers that go to standard output are one of them.
 std::vector<NamedFile> replay_outputs(const ReplayOptions& options);
-// Configuration, mapping and requests files.
+// Configuration, mapping, requests, registries and the control file.
 std::vector<NamedFile> replay_texts(const ReplayOptions& options);
 
 }  // namespace weir::replay

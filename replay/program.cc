@@ -21,6 +21,7 @@ constexpr const char* kExamples =
     "Examples:\n"
     "  weir generate stocks --records 1000000 -o stocks.ndjson\n"
     "  weir replay --requests requests.json stocks.ndjson\n"
+    "  weir replay --registry plant.json --results results.ndjson sensors.ndjson\n"
     "  weir validate --requests requests.json\n"
     "  weir topology\n"
     "  weir synopses\n"
@@ -124,6 +125,7 @@ Program make_program() {
   program.commands.push_back(add_query(app));
   program.commands.push_back(add_merge(app));
   program.commands.push_back(add_synopses(app));
+  program.commands.push_back(add_tree(app));
   program.commands.push_back(add_topology(app));
   program.commands.push_back(add_version(app));
   program.commands.push_back(add_completion(app));

@@ -69,20 +69,9 @@ constexpr const char* kLayouts = "auto|saams|titan|ticks";
 constexpr const char* kProgress = "auto|plain|none";
 
 Status set_choice(std::string& into, Values v, std::string_view words) {
-  std::vector<std::string_view> choices;
-  for (std::size_t bar = 0; bar != std::string_view::npos;) {
-    bar = words.find('|');
-    choices.push_back(words.substr(0, bar));
-    if (bar != std::string_view::npos) words.remove_prefix(bar + 1);
-  }
-  for (const std::string_view choice : choices) {
-    if (v[0] == choice) {
-      into = v[0];
-      return {};
-    }
-  }
-  return {Code::kInvalid,
-          fmt::format("'{}' is unknown; expected one of {}", v[0], fmt::join(choices, ", "))};
+  if (const auto choice = parse_choice(v[0], words); !choice.ok()) return choice.status();
+  into = v[0];
+  return {};
 }
 
 Status set_bounded_size(std::size_t& into, const std::string& text, std::uint64_t min,
@@ -103,6 +92,21 @@ Status set_bool(bool& into, Values v) {
 }
 Shown show_bool(bool value) { return {value ? "true" : "false"}; }
 
+// The setting of group_settings.h with this name, for all hierarchies.
+template <const char* const& Name>
+Setting of_groups() {
+  static const GroupSetting& setting = *find_group_setting(Name);
+  return {setting.name,
+          setting.kind,
+          setting.value_name,
+          setting.help,
+          [](ReplayOptions& o, Values v) { return setting.set(o.groups, v); },
+          [](const ReplayOptions& o) { return setting.show(o.groups); }};
+}
+constexpr const char *kMode = "mode", *kGrace = "grace", *kWindow = "window", *kAdvance = "advance",
+                     *kLate = "late", *kMaxAge = "max-age", *kDataset = "dataset",
+                     *kField = "field";
+
 const std::array kSettings = {
     Setting{kInputsSetting, SettingKind::kList, "INPUT",
             "files, directories, globs; - is standard input", set_list<&ReplayOptions::inputs>,
@@ -115,6 +119,26 @@ const std::array kSettings = {
             set_text<&ReplayOptions::rejects>, show_text<&ReplayOptions::rejects>},
     Setting{"summary", SettingKind::kText, "FILE", "the summary as JSON",
             set_text<&ReplayOptions::summary>, show_text<&ReplayOptions::summary>},
+    Setting{"registry", SettingKind::kList, "FILE",
+            "a hierarchy of groups, JSON or CSV; may be given again",
+            set_list<&ReplayOptions::registries>, show_list<&ReplayOptions::registries>},
+    Setting{"control", SettingKind::kText, "FILE",
+            "changes of hierarchies, NDJSON of {\"at\":…,\"registry\":{…}}",
+            set_text<&ReplayOptions::control>, show_text<&ReplayOptions::control>},
+    Setting{"results", SettingKind::kText, "FILE", "results of groups as NDJSON",
+            set_text<&ReplayOptions::results>, show_text<&ReplayOptions::results>},
+    Setting{"titan-names", SettingKind::kSwitch, "",
+            "results say sumInW, averageInW, minInW, maxInW",
+            [](ReplayOptions& o, Values v) { return set_bool(o.titan_names, v); },
+            [](const ReplayOptions& o) { return show_bool(o.titan_names); }},
+    of_groups<kMode>(),
+    of_groups<kGrace>(),
+    of_groups<kWindow>(),
+    of_groups<kAdvance>(),
+    of_groups<kLate>(),
+    of_groups<kMaxAge>(),
+    of_groups<kDataset>(),
+    of_groups<kField>(),
     Setting{"state-dir", SettingKind::kText, "DIR", "where save and load requests find their files",
             set_directory<&Config::state_directory>, show_directory<&Config::state_directory>},
     Setting{"plugin-dir", SettingKind::kText, "DIR", "where plugin requests find theirs",
@@ -167,7 +191,7 @@ const std::array kSettings = {
             },
             [](const ReplayOptions& o) { return Shown{o.speed.text()}; }},
     Setting{"emit", SettingKind::kText, "PERIOD",
-            "of continuous answers: 60s, 5m, \"100000 records\"",
+            "of continuous answers, results: 60s, 5m, \"100000 records\"",
             [](ReplayOptions& o, Values v) {
               Result<Period> period = Period::parse(v[0]);
               if (!period.ok()) return period.status();
@@ -175,6 +199,17 @@ const std::array kSettings = {
               return Status();
             },
             [](const ReplayOptions& o) { return shown(period_text(o.engine.emit)); }},
+    Setting{"max-jump", SettingKind::kText, "DURATION",
+            "records dated further ahead are rejected; default: none is",
+            [](ReplayOptions& o, Values v) {
+              const Result<std::int64_t> ns = parse_duration(v[0]);
+              if (!ns.ok()) return ns.status();
+              o.engine.max_jump = *ns;
+              return Status();
+            },
+            [](const ReplayOptions& o) {
+              return o.engine.max_jump == 0 ? Shown{} : Shown{period_text({o.engine.max_jump, 0})};
+            }},
     Setting{"progress", SettingKind::kText, kProgress,
             "auto is a bar, on a terminal only; plain: lines",
             [](ReplayOptions& o, Values v) { return set_choice(o.progress, v, kProgress); },
@@ -216,14 +251,28 @@ const Setting* find_setting(std::string_view name) {
   return nullptr;
 }
 
-Status check_together(const ReplayOptions& options) {
-  if (options.engine.layout != "auto" && !options.mapping.empty()) {
-    return {Code::kConfig, fmt::format("layout {} and mapping {} both say what records look like; "
-                                       "give one of them",
-                                       options.engine.layout, options.mapping)};
-  }
-  return engine::check_config(options.engine);
+namespace {
+
+// "[a, b]" or what the kind of the setting looks like. REQUIRES: at least one value, unless kList.
+std::string toml_value(SettingKind kind, const Shown& values) {
+  if (kind == SettingKind::kSwitch || kind == SettingKind::kCount) return values[0];
+  if (kind != SettingKind::kList) return toml_string(values[0]);
+  std::string list;
+  for (const std::string& v : values) list += (list.empty() ? "" : ", ") + toml_string(v);
+  return "[" + list + "]";
 }
+
+std::string hierarchy_as_toml(const HierarchySettings& hierarchy) {
+  std::string text = "\n[[hierarchy]]\nregistry = " + toml_string(hierarchy.registry) + "\n";
+  for (const GroupSetting& setting : group_settings()) {
+    const Shown values = setting.show(hierarchy.groups);
+    if (values.empty()) continue;
+    text += fmt::format("{} = {}\n", setting.name, toml_value(setting.kind, values));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string options_as_toml(const ReplayOptions& options) {
   std::string text;
@@ -235,18 +284,14 @@ std::string options_as_toml(const ReplayOptions& options) {
                           setting.help);
       continue;
     }
-    std::string value;
-    if (list) {
-      for (const std::string& v : values) value += (value.empty() ? "" : ", ") + toml_string(v);
-      value = "[" + value + "]";
-    } else if (setting.kind == SettingKind::kSwitch || setting.kind == SettingKind::kCount) {
-      value = values[0];
-    } else {
-      value = toml_string(values[0]);
-    }
+    const std::string value = toml_value(setting.kind, values);
     const bool words = std::string_view(setting.value_name).find('|') != std::string_view::npos;
     text += fmt::format("{} = {}  # {}{}{}\n", setting.name, value, words ? setting.value_name : "",
                         words ? "; " : "", setting.help);
+  }
+  // Tables come last: what stands behind one would be its own.
+  for (const HierarchySettings& hierarchy : options.hierarchies) {
+    text += hierarchy_as_toml(hierarchy);
   }
   return text;
 }

@@ -8,33 +8,33 @@
 #include <string>
 #include <vector>
 
+#include "replay/group_settings.h"
 #include "replay/paced_source.h"
+#include "replay/setting_kind.h"
 #include "weir/config.h"
 #include "weir/status.h"
 
 namespace weir::replay {
 
 struct ReplayOptions {
-  Config engine;                      // all but the mapping's text
+  Config engine;                      // all but texts of files, and groups
   std::vector<std::string> inputs;    // files, directories, globs, "-"
   std::vector<std::string> requests;  // files
   std::string answers;                // "" = standard output, as a table on a terminal
   std::string rejects;                // "" = counted only
   std::string summary;                // "" = only the readable one
   std::string mapping;
+  std::vector<std::string> registries;         // files
+  std::vector<HierarchySettings> hierarchies;  // [[hierarchy]] of the configuration file
+  GroupSettings groups;                        // of all hierarchies that say nothing else
+  std::string control;
+  std::string results;  // "" = counted only
+  bool titan_names = false;
   Speed speed;
   std::string progress = "auto";
   bool strict = false;
   bool json = false;        // the summary on standard error as JSON
   std::string config_file;  // the one that had a part in it
-};
-
-enum class SettingKind {
-  kText,    // TOML string
-  kList,    // TOML string or array of strings; repeatable on the command line
-  kSwitch,  // TOML boolean; takes no value on the command line
-  kCount,   // TOML integer
-  kSize,    // TOML integer, or a string such as "64K"
 };
 
 struct Setting {
@@ -53,6 +53,15 @@ struct Setting {
 std::span<const Setting> replay_settings();
 const Setting* find_setting(std::string_view name);
 inline constexpr const char* kInputsSetting = "inputs";
+
+// There are hierarchies, or will be.
+bool has_hierarchies(const ReplayOptions& options);
+// Answers go to standard output: unless they have a file, or the results go there and nothing is
+// asked.
+bool answers_on_standard_output(const ReplayOptions& options);
+
+// The engine's configuration, but for what stands in files: mapping and registries.
+Config engine_config(const ReplayOptions& options);
 
 // What single settings cannot see: kConfig if they do not go together.
 Status check_together(const ReplayOptions& options);

@@ -6,15 +6,18 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include "engine/registry_text.h"
 #include "replay/answer_sink.h"
 #include "replay/exit_status.h"
 #include "replay/line_writer.h"
 #include "replay/output_check.h"
 #include "replay/paced_source.h"
 #include "replay/progress.h"
+#include "replay/registry_files.h"
 #include "replay/report.h"
 #include "replay/signals.h"
 #include "weir/engine.h"
@@ -27,7 +30,8 @@ class ReplayRun {
  public:
   explicit ReplayRun(const ReplayOptions& options)
       : options_(options),
-        show_table_(options.answers.empty() && isatty(STDOUT_FILENO) != 0),
+        show_table_(answers_on_standard_output(options) && options.answers.empty() &&
+                    isatty(STDOUT_FILENO) != 0),
         sink_(answers_, show_table_ ? &table_ : nullptr) {}
 
   int run();
@@ -36,22 +40,27 @@ class ReplayRun {
   // Each gives kExitOk to go on; else the error has been reported.
   int configure();
   int add_requests();
+  int add_changes();
   int add_sources();
   int open_outputs();
   int execute();
+  void take_results();
   // What the run came to.
   int report(const Result<Summary>& finished, int signal);
   std::string json_of(const Summary& summary) const;
   void show(const Summary& summary, int signal) const;
   int close_outputs();
   int verdict(const Summary& summary, int signal) const;
+  // Of answers or results: nobody asks for more.
+  bool reader_gone() const { return answers_.reader_gone() || results_.reader_gone(); }
+  std::map<std::string, std::vector<std::string>> sensors_of_silent(const Summary& summary) const;
 
   const ReplayOptions& options_;
   const bool show_table_;
   std::optional<Engine> engine_;
   Config config_;                       // as the engine has it
   std::shared_ptr<PaceSchedule> pace_;  // null = as fast as can be
-  LineWriter answers_, rejects_, summary_;
+  LineWriter answers_, results_, rejects_, summary_;
   AnswerTable table_;
   AnswerSink sink_;
   std::uint64_t rejects_written_ = 0;
@@ -66,16 +75,16 @@ int ReplayRun::run() {
   if (const Status s = outputs_differ(replay_outputs(options_)); !s.ok()) {
     return fail(kExitUsage, s.message());
   }
-  for (const auto step : {&ReplayRun::configure, &ReplayRun::add_requests, &ReplayRun::add_sources,
-                          &ReplayRun::open_outputs}) {
+  for (const auto step : {&ReplayRun::configure, &ReplayRun::add_requests, &ReplayRun::add_changes,
+                          &ReplayRun::add_sources, &ReplayRun::open_outputs}) {
     if (const int status = (this->*step)(); status != kExitOk) return status;
   }
   return execute();
 }
 
 int ReplayRun::configure() {
-  // First without the mapping, so that it is known whose fault an error is.
-  Config config = options_.engine;
+  // First without the files, so that it is known whose fault an error is.
+  Config config = engine_config(options_);
   Result<Engine> engine = Engine::create(config);
   if (!engine.ok()) return fail(exit_of(engine.status()), engine.status().message());
   if (!options_.mapping.empty()) {
@@ -83,6 +92,11 @@ int ReplayRun::configure() {
     if (!text.ok()) return fail(kExitConfig, "--mapping: " + text.status().message());
     config.mapping_toml = std::move(*text);
     config.mapping_name = options_.mapping;
+  }
+  auto hierarchies = read_registries(options_);
+  if (!hierarchies.ok()) return fail(kExitConfig, hierarchies.status().message());
+  config.hierarchies = std::move(*hierarchies);
+  if (!config.mapping_toml.empty() || !config.hierarchies.empty()) {
     engine = Engine::create(config);
     if (!engine.ok()) return fail(kExitConfig, engine.status().message());
   }
@@ -97,6 +111,20 @@ int ReplayRun::add_requests() {
     if (!text.ok()) return fail(kExitConfig, "--requests: " + text.status().message());
     if (const Status s = engine_->request(*text); !s.ok()) {
       return fail(kExitConfig, s.with(file).message());
+    }
+  }
+  return kExitOk;
+}
+
+int ReplayRun::add_changes() {
+  if (options_.control.empty()) return kExitOk;
+  const Result<std::string> text = read_text(options_.control);
+  if (!text.ok()) return fail(kExitConfig, "--control: " + text.status().message());
+  const auto lines = parse_control(*text, options_.control);
+  if (!lines.ok()) return fail(kExitConfig, lines.status().message());
+  for (const ControlLine& line : *lines) {
+    if (const Status s = engine_->request(line.text); !s.ok()) {
+      return fail(kExitConfig, s.with(fmt::format("{}:{}", options_.control, line.line)).message());
     }
   }
   return kExitOk;
@@ -127,29 +155,39 @@ int ReplayRun::add_sources() {
 }
 
 int ReplayRun::open_outputs() {
-  if (!show_table_) {
-    const std::string path = options_.answers.empty() ? "-" : options_.answers;
-    if (const Status s = answers_.open(path); !s.ok()) {
-      return fail(kExitRun, s.with("--answers").message());
-    }
-  }
-  if (!options_.rejects.empty()) {
-    if (const Status s = rejects_.open(options_.rejects); !s.ok()) {
-      return fail(kExitRun, s.with("--rejects").message());
-    }
-  }
-  if (!options_.summary.empty()) {
-    if (const Status s = summary_.open(options_.summary); !s.ok()) {
-      return fail(kExitRun, s.with("--summary").message());
+  const bool standard = answers_on_standard_output(options_) && !show_table_;
+  const struct {
+    const char* option;
+    LineWriter& writer;
+    std::string path;  // "" = nowhere
+  } outputs[] = {{"--answers", answers_, standard ? "-" : options_.answers},
+                 {"--results", results_, options_.results},
+                 {"--rejects", rejects_, options_.rejects},
+                 {"--summary", summary_, options_.summary}};
+  for (const auto& output : outputs) {
+    if (output.path.empty()) continue;
+    if (const Status s = output.writer.open(output.path); !s.ok()) {
+      return fail(kExitRun, s.with(output.option).message());
     }
   }
   return kExitOk;
+}
+
+// The words are chosen here, and the line's memory used again: results may be millions a second.
+void ReplayRun::take_results() {
+  const auto words = options_.titan_names ? GroupResult::Words::kTitan : GroupResult::Words::kWeir;
+  engine_->on_result([this, words, line = std::string()](const GroupResult& result) mutable {
+    line.clear();
+    result.append_json(line, words);
+    results_.write(line);
+  });
 }
 
 int ReplayRun::execute() {
   // A reader that goes away is seen as EPIPE by the writer that meets it.
   std::signal(SIGPIPE, SIG_IGN);
   engine_->on_answer([this](const Answer& answer) { sink_.take(answer); });
+  if (results_.is_open()) take_results();
   if (rejects_.is_open()) {
     engine_->on_reject([this](const Reject& reject) {
       rejects_.write(reject.to_json());
@@ -160,10 +198,12 @@ int ReplayRun::execute() {
   if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
   ProgressReporter progress(*engine_, progress_mode(options_.progress), [this] {
     answers_.flush();
+    results_.flush();
     rejects_.flush();
     // What is answered from here on would be lost: there is no point in going on.
     // Who has seen enough rejects may still want the answers.
-    if (answers_.stopped() || (rejects_.stopped() && !rejects_.reader_gone())) engine_->interrupt();
+    if (answers_.stopped() || results_.stopped() || (rejects_.stopped() && !rejects_.reader_gone()))
+      engine_->interrupt();
   });
   const Result<Summary> finished = engine_->finish();
   progress.stop();
@@ -184,7 +224,7 @@ int ReplayRun::report(const Result<Summary>& finished, int signal) {
 
 int ReplayRun::close_outputs() {
   int status = kExitOk;
-  for (LineWriter* writer : {&answers_, &rejects_, &summary_}) {
+  for (LineWriter* writer : {&answers_, &results_, &rejects_, &summary_}) {
     if (const Status s = writer->close(); !s.ok()) status = fail(kExitRun, s.message());
   }
   return status;
@@ -198,14 +238,38 @@ std::string ReplayRun::json_of(const Summary& summary) const {
   return json + ",\"pace\":" + pace_json(pace_->speed(), pace_->report()) + "}";
 }
 
+// Some sensors of the registries of which no record was, to be held against the streams there are.
+std::map<std::string, std::vector<std::string>> ReplayRun::sensors_of_silent(
+    const Summary& summary) const {
+  constexpr std::size_t kSome = 3;
+  std::map<std::string, std::vector<std::string>> sensors;
+  const bool any = std::any_of(summary.hierarchies.begin(), summary.hierarchies.end(),
+                               [](const auto& one) { return is_silent(one.second); });
+  if (!any) return sensors;
+  for (const HierarchyConfig& config : config_.hierarchies) {
+    const auto registries = engine::parse_registries(config.registry, config.name);
+    if (!registries.ok()) continue;
+    for (const hierarchy::Registry& registry : *registries) {
+      std::vector<std::string>& some = sensors[registry.root().identifier];
+      for (const hierarchy::Sensor& sensor : registry.sensors()) {
+        if (some.size() < kSome) some.push_back(sensor.identifier);
+      }
+    }
+  }
+  return sensors;
+}
+
 void ReplayRun::show(const Summary& summary, int signal) const {
   ReportContext context;
   context.inputs = options_.inputs;
   context.answers_to = show_table_ ? "" : answers_.name();
+  context.results_to = results_.name();
   context.rejects_to = rejects_.name();
+  context.max_jump = config_.max_jump;
   context.mapping = options_.mapping;
-  context.asked = !options_.requests.empty();
-  context.interrupted = signal != 0 || answers_.reader_gone();
+  context.asked = !options_.requests.empty() || has_hierarchies(options_);
+  context.interrupted = signal != 0 || reader_gone();
+  context.sensors = sensors_of_silent(summary);
   context.counts = sink_.counts();
   context.counts.rejects_written = rejects_written_;
   if (pace_ != nullptr) context.pace = pace_line(pace_->speed(), pace_->report());
@@ -220,7 +284,7 @@ void ReplayRun::show(const Summary& summary, int signal) const {
     std::fflush(stdout);
   }
   // A reader who has seen enough asks for no more: `weir replay … | head` is no failure.
-  if (answers_.reader_gone()) return;
+  if (reader_gone()) return;
   for (const std::string& error : sink_.errors()) fail(kExitRun, error);
   const std::uint64_t errors = sink_.counts().errors;
   if (errors > sink_.errors().size()) {
@@ -235,7 +299,7 @@ int ReplayRun::verdict(const Summary& summary, int signal) const {
   }
   if (!summary.source_error.empty()) return fail(kExitRun, summary.source_error);
   if (signal != 0) return kExitSignal + signal;
-  if (sink_.counts().errors != 0 && !answers_.reader_gone()) return kExitRun;
+  if (sink_.counts().errors != 0 && !reader_gone()) return kExitRun;
   if (options_.strict && summary.rejected_total() != 0) return kExitRejects;
   return kExitOk;
 }

@@ -4,24 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <optional>
 
 #include "replay/item_table.h"
+#include "replay/report_hierarchies.h"
 #include "replay/units.h"
 
 namespace weir::replay {
 namespace {
-
-// A double for reading: seven significant digits, or to the next whole number if that says more, so
-// that counts stand as they are for as long as doubles count (up to 2^53).
-std::string bound_text(double value) {
-  constexpr double kSevenDigits = 1e7;
-  constexpr double kCounts = 9007199254740992.0;
-  const double size = std::fabs(value);
-  return size >= kSevenDigits && size < kCounts ? fmt::format("{:.0f}", value)
-                                                : fmt::format("{:.7g}", value);
-}
 
 // Where the JSON string that begins at `at` ends (behind its quote).
 std::size_t end_of_string(const std::string& json, std::size_t at) {
@@ -78,15 +68,15 @@ std::string estimate_text(const Answer& answer) {
   double value = 0;
   const auto [end, error] = std::from_chars(json.data(), json.data() + json.size(), value);
   const bool number = error == std::errc{} && end == json.data() + json.size();
-  return number && json.find_first_of(".eE") != std::string::npos ? bound_text(value) : json;
+  return number && json.find_first_of(".eE") != std::string::npos ? number_text(value) : json;
 }
 
 std::string bounds_text(const Answer& answer) {
   if (answer.exact) return "exact";
   const auto percent = [](double share) { return fmt::format("{:.4g} %", share * 100); };
   if (!answer.lower && !answer.upper) return answer.confidence ? percent(*answer.confidence) : "";
-  std::string text = fmt::format("[{}, {}]", answer.lower ? bound_text(*answer.lower) : "-",
-                                 answer.upper ? bound_text(*answer.upper) : "-");
+  std::string text = fmt::format("[{}, {}]", answer.lower ? number_text(*answer.lower) : "-",
+                                 answer.upper ? number_text(*answer.upper) : "-");
   if (answer.confidence) text += " " + percent(*answer.confidence);
   return text;
 }
@@ -183,6 +173,7 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
       fmt::format("{} in {}; state {}", grouped(s.streams),
                   plural(s.datasets, "dataset", "datasets"), short_bytes(double(s.state_bytes))));
   row("answers", answers_line(context));
+  text += hierarchies_text(s, context);
   if (!context.asked) {
     row("note", "nothing was asked; --requests FILE says what to build and to query");
   }

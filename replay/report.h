@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,16 +22,23 @@ struct RunCounts {
 
 struct ReportContext {
   std::vector<std::string> inputs;
-  std::string answers_to, rejects_to;  // "" = nowhere
-  std::string mapping;                 // the file, "" = none
-  std::string pace;                    // "" = not paced
-  bool asked = true;                   // there were requests files
+  std::string answers_to, rejects_to, results_to;  // "" = nowhere
+  std::string mapping;                             // the file, "" = none
+  std::string pace;                                // "" = not paced
+  bool asked = true;                               // there were requests, or hierarchies
+  std::int64_t max_jump = 0;                       // as Config's
+  // Some sensors of each hierarchy without a record, by its root.
+  std::map<std::string, std::vector<std::string>> sensors;
   bool interrupted = false;
   RunCounts counts;
 };
 
 // "records 1000 = tuples 990 + rejected 10; tuples 990 = applied 980 + late 0 + unrouted 10".
 std::string conservation_line(const Summary& summary);
+// It has sensors, and none of them had a value.
+inline bool is_silent(const Summary::Hierarchy& hierarchy) {
+  return hierarchy.sensors != 0 && hierarchy.silent == hierarchy.sensors;
+}
 // Several lines, each with its newline.
 std::string readable_summary(const Summary& summary, const ReportContext& context);
 

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "engine/json_text.h"
 
@@ -68,6 +70,19 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
                                             text, min, max));
 }
 
+Result<std::size_t> parse_choice(std::string_view text, std::string_view words) {
+  std::vector<std::string_view> choices;
+  for (std::size_t bar = 0; bar != std::string_view::npos;) {
+    bar = words.find('|');
+    choices.push_back(words.substr(0, bar));
+    if (bar != std::string_view::npos) words.remove_prefix(bar + 1);
+  }
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  return Status(Code::kInvalid,
+                fmt::format("'{}' is unknown; expected one of {}", text, fmt::join(choices, ", ")));
+}
+
 std::string size_text(std::uint64_t bytes) {
   if (bytes != 0 && bytes % (1u << 30) == 0) return fmt::format("{}G", bytes >> 30);
   if (bytes != 0 && bytes % (1u << 20) == 0) return fmt::format("{}M", bytes >> 20);
@@ -82,6 +97,14 @@ std::string period_text(const Period& period) {
   if (ns % 1'000'000 == 0) return fmt::format("{}ms", ns / 1'000'000);
   if (ns % 1'000 == 0) return fmt::format("{}us", ns / 1'000);
   return fmt::format("{}ns", ns);
+}
+
+std::string number_text(double value) {
+  constexpr double kSevenDigits = 1e7;
+  constexpr double kCounts = 9007199254740992.0;
+  const double size = std::fabs(value);
+  return size >= kSevenDigits && size < kCounts ? fmt::format("{:.0f}", value)
+                                                : fmt::format("{:.7g}", value);
 }
 
 std::string grouped(std::uint64_t count) {

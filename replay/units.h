@@ -17,6 +17,8 @@ namespace weir::replay {
 Result<std::uint64_t> parse_size(std::string_view text);
 // A whole number from `min` to `max`, both included.
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max);
+// Which of the words "auto|none" it is, from 0. An error lists them.
+Result<std::size_t> parse_choice(std::string_view text, std::string_view words);
 // The text that parse_size reads back, as short as it can be exactly: "64K".
 std::string size_text(std::uint64_t bytes);
 // The text that Period::parse reads back: "60s", "1500ms", "100000 records".
@@ -24,6 +26,9 @@ std::string period_text(const Period& period);
 
 // 1234567 is "1,234,567".
 std::string grouped(std::uint64_t count);
+// A double for reading: seven significant digits, or to the next whole number if that says more, so
+// that counts stand as they are for as long as doubles count (up to 2^53).
+std::string number_text(double value);
 // Three significant digits with k, M or G: 14200000 is "14.2 M", 950 is "950".
 std::string short_count(double value);
 // "512 B", "64.0 KiB", "1.00 GiB".

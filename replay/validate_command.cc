@@ -6,12 +6,16 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/config_check.h"
 #include "engine/json_text.h"
+#include "engine/registry_text.h"
+#include "hierarchy/groups.h"
 #include "ingest/layout.h"
 #include "replay/command.h"
 #include "replay/config_file.h"
 #include "replay/exit_status.h"
 #include "replay/line_writer.h"
+#include "replay/registry_files.h"
 #include "replay/request_check.h"
 #include "weir/engine.h"
 
@@ -19,7 +23,7 @@ namespace weir::replay {
 namespace {
 
 struct ValidateOptions {
-  std::vector<std::string> configs, mappings, requests;
+  std::vector<std::string> configs, mappings, requests, registries, controls;
   std::string plugins, emit;  // as replay will be given them; "" = what a configuration says
   bool json = false;
 };
@@ -48,6 +52,8 @@ class Validation {
     if (of_config_.has_value()) settings = *of_config_;
     for (const std::string& file : options_.mappings) mapping(file);
     for (const std::string& file : options_.requests) requests(file, settings);
+    for (const std::string& file : options_.registries) registry(file, std::nullopt);
+    for (const std::string& file : options_.controls) control(file);
     check_all_requests();
     return report();
   }
@@ -98,6 +104,15 @@ class Validation {
     if (settings.plugins.empty()) settings.plugins = replay.engine.plugin_directory;
     if (!settings.emit.has_value()) settings.emit = replay.engine.emit;
     for (const std::string& named : replay.requests) requests(named, settings);
+    const Config config = engine_config(replay);
+    for (const std::string& named : replay.registries) {
+      registry(named, engine::with_emit(config.groups, config.emit));
+    }
+    for (const HierarchySettings& said : replay.hierarchies) {
+      registry(said.registry,
+               engine::with_emit(group_options(replay.groups, said.groups), config.emit));
+    }
+    if (!replay.control.empty()) control(replay.control);
     of_config_ = std::move(settings);
   }
 
@@ -110,6 +125,75 @@ class Validation {
     } else if (const auto layout = ingest::parse_mapping(*text, file); !layout.ok()) {
       verdict.errors.push_back(layout.status().message());
     }
+  }
+
+  // How its groups will be aggregated bounds how large it may be, if that is known.
+  void registry(const std::string& file, const std::optional<GroupOptions>& groups) {
+    if (known(file, "registry")) return;
+    Verdict& verdict = begin(file, "registry");
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) {
+      verdict.errors.push_back(text.status().message());
+      return;
+    }
+    auto parsed = engine::parse_registries(*text, file);
+    if (!parsed.ok()) {
+      verdict.errors.push_back(parsed.status().message());
+      return;
+    }
+    std::size_t sensors = 0, members = 0;
+    for (hierarchy::Registry& one : *parsed) {
+      sensors += one.sensors().size();
+      members += one.groups().size();
+      add_hierarchy(std::make_shared<const hierarchy::Registry>(std::move(one)), groups, verdict);
+    }
+    verdict.what = fmt::format("{} {}, {} groups, {} sensors", parsed->size(),
+                               parsed->size() == 1 ? "hierarchy" : "hierarchies", members, sensors);
+  }
+
+  // Hierarchies stand beside each other, so they are looked at together.
+  void add_hierarchy(const std::shared_ptr<const hierarchy::Registry>& registry,
+                     const std::optional<GroupOptions>& groups, Verdict& verdict) {
+    const auto put = registries_.put(registry);
+    if (!put.ok()) {
+      verdict.errors.push_back(put.status().with(verdict.file).message());
+    } else if (*put != hierarchy::Registries::Outcome::kNew) {
+      verdict.errors.push_back(
+          fmt::format("{}: hierarchy {} stands already; give its registry once", verdict.file,
+                      registry->root().identifier));
+    }
+    if (!groups) return;
+    const Status fits = hierarchy::Groups::check_size(*registry, {*groups, {}});
+    if (!fits.ok()) verdict.errors.push_back(fits.with(verdict.file).message());
+  }
+
+  void control(const std::string& file) {
+    if (known(file, "control")) return;
+    Verdict& verdict = begin(file, "control");
+    const Result<std::string> text = read_text(file);
+    if (!text.ok()) {
+      verdict.errors.push_back(text.status().message());
+      return;
+    }
+    const auto lines = parse_control(*text, file);
+    if (!lines.ok()) {
+      verdict.errors.push_back(lines.status().message());
+      return;
+    }
+    // What is wrong beside the registry, such as its place.
+    for (const ControlLine& line : *lines) {
+      const auto requests = engine::parse_requests(line.text);
+      if (!requests.ok()) {
+        verdict.errors.push_back(
+            fmt::format("{}:{}: {}", file, line.line, requests.status().message()));
+        continue;
+      }
+      for (const engine::Request& request : *requests) {
+        if (request.error.empty()) continue;
+        verdict.errors.push_back(fmt::format("{}:{}: {}", file, line.line, request.error));
+      }
+    }
+    verdict.what = fmt::format("{} changes of hierarchies", lines->size());
   }
 
   void requests(const std::string& file, const RunSettings& settings) {
@@ -171,6 +255,7 @@ class Validation {
   std::vector<Verdict> verdicts_;
   std::map<std::string, std::unique_ptr<engine::Kinds>> kinds_;  // by directory; before files_
   std::optional<RunSettings> of_config_;                         // of the last one
+  hierarchy::Registries registries_;
   std::vector<RequestFile> files_;
   std::vector<std::size_t> verdict_of_;  // by file
 };
@@ -178,14 +263,14 @@ class Validation {
 }  // namespace
 
 Command add_validate(CLI::App& program) {
-  CLI::App* app =
-      program.add_subcommand("validate", "check configuration, mapping and requests files");
+  CLI::App* app = program.add_subcommand("validate", "check the files that a replay is given");
   app->footer(
       "Opens no socket, reads no data and no state files; plug-ins are loaded. Prints a\n"
       "line for each good file, and each error with where it stands and what would be\n"
       "right. Exit status: 0 if all are good, else 78. Examples:\n"
       "  weir validate --config run.toml\n"
       "  weir validate --requests builds.json --emit 10s --plugin-dir plugins\n"
+      "  weir validate --registry plant.json --control moves.ndjson\n"
       "  weir validate --mapping taxi.toml --requests builds.json --requests more.json");
   auto options = std::make_shared<ValidateOptions>();
   const auto files = [app](const char* name, std::vector<std::string>& into, const char* help) {
@@ -198,18 +283,23 @@ Command add_validate(CLI::App& program) {
   files("--config", options->configs, "a configuration of `weir replay` and what it names");
   files("--mapping", options->mappings, "a mapping");
   files("--requests", options->requests, "requests");
+  files("--registry", options->registries, "a hierarchy, JSON or CSV");
+  files("--control", options->controls, "changes of hierarchies");
   app->add_option("--plugin-dir", options->plugins, "where plugin requests find their files")
       ->type_name("DIR");
   app->add_option("--emit", options->emit, "the period of the run, if it will be told one")
       ->type_name("PERIOD");
   app->add_flag("--json", options->json, "the verdicts as JSON");
-  return {
-      app, [options]() -> int {
-        if (options->configs.empty() && options->mappings.empty() && options->requests.empty()) {
-          return fail(kExitUsage, "validate needs --config, --mapping or --requests FILE");
-        }
-        return Validation(*options).run();
-      }};
+  return {app, [options]() -> int {
+            if (options->configs.empty() && options->mappings.empty() &&
+                options->requests.empty() && options->registries.empty() &&
+                options->controls.empty()) {
+              return fail(kExitUsage,
+                          "validate needs --config, --mapping, --requests, --registry or --control "
+                          "FILE");
+            }
+            return Validation(*options).run();
+          }};
 }
 
 }  // namespace weir::replay

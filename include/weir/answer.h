@@ -55,6 +55,7 @@ struct Summary {
   std::uint64_t records = 0, tuples = 0, late = 0, unrouted = 0, applied = 0, bytes = 0;
   std::map<std::string, std::uint64_t> rejected;  // by reason
   std::uint64_t streams = 0, datasets = 0;        // with at least one tuple
+  std::vector<std::string> some_streams;          // the first three of them by bytes, for messages
   double seconds = 0;
   unsigned threads = 0;
   std::string placement;  // one line
