@@ -3,8 +3,6 @@
 // Thread safety: thread-safe (pure).
 #pragma once
 
-#include <simdjson.h>
-
 #include <string_view>
 #include <vector>
 
@@ -13,11 +11,11 @@
 
 namespace weir::engine {
 
-// One registry for a JSON object; one for each root of a CSV. Text that begins with '{' is JSON.
-// Errors (kConfig) begin with `file`, and line and column where there are some.
+// One registry for a JSON object; one for each root of a CSV. Text that begins with '{' or '[' is
+// JSON. Errors (kConfig) begin with `file`, and line and column where there are some.
 Result<std::vector<hierarchy::Registry>> parse_registries(std::string_view text,
                                                           std::string_view file);
-// Of JSON that has been parsed, as in {"at":…,"registry":{…}}.
-Result<hierarchy::Registry> registry_of(simdjson::dom::element value);
+// Of a JSON object alone, without a file to name. REQUIRES: a JsonScan has accepted it.
+Result<hierarchy::Registry> parse_registry(std::string_view json);
 
 }  // namespace weir::engine

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/keys.h"
 #include "core/nearest.h"
 #include "engine/json_text.h"
+#include "engine/registry_text.h"
 #include "engine/request_reader.h"
 #include "engine/request_values.h"
 #include "synopses/registry.h"
@@ -21,8 +23,8 @@ struct NamedOp {
 };
 constexpr std::array kCommonKeys = {"op", "dataset", "at", "requestID", "uid", "partition"};
 
-const std::array<NamedOp, 7>& named_ops() {
-  static const std::array<NamedOp, 7> kOps = {{
+const std::array<NamedOp, 8>& named_ops() {
+  static const std::array<NamedOp, 8> kOps = {{
       {"build",
        "a build",
        Op::kBuild,
@@ -36,6 +38,7 @@ const std::array<NamedOp, 7>& named_ops() {
       {"load", "a load", Op::kLoad, {"synopsis", "synopsisID", "stream", "field", "path"}},
       {"list", "a list", Op::kList, {}},
       {"plugin", "a plugin", Op::kPlugin, {"path"}},
+      {"registry", "a registry", Op::kRegistry, {"registry"}},
   }};
   return kOps;
 }
@@ -87,6 +90,21 @@ void RequestReader::check_named_keys() {
   }
 }
 
+// "op" may be left out.
+void RequestReader::read_registry() {
+  request_.op = Op::kRegistry;
+  check_named_keys();
+  const Item* item = find("registry");
+  if (failed()) return;
+  if (item == nullptr)
+    return fail("registry is missing; it is an object such as in a registry file");
+  auto registry = parse_registry(item->raw);
+  if (!registry.ok()) return fail(registry.status().message());
+  request_.registry = std::make_shared<const hierarchy::Registry>(*std::move(registry));
+  request_.dataset = core::kGroupsDataset;
+  request_.stream = request_.registry->root().identifier;
+}
+
 void RequestReader::read_named(const Item& op) {
   const std::string_view word = text_of(op.value);
   const auto named = std::find_if(named_ops().begin(), named_ops().end(),
@@ -94,10 +112,11 @@ void RequestReader::read_named(const Item& op) {
   read_identity();
   if (named == named_ops().end()) {
     static constexpr std::array kWords = {"build", "query", "delete", "save",
-                                          "load",  "list",  "plugin"};
+                                          "load",  "list",  "plugin", "registry"};
     return fail(fmt::format("op is {}, but {} was given{}", quoted_list(kWords), shown(op.raw),
                             core::did_you_mean(word, kWords)));
   }
+  if (named->op == Op::kRegistry) return read_registry();
   request_.op = named->op;
   if (auto field = text("field")) request_.field = *std::move(field);
   check_named_keys();

@@ -104,6 +104,8 @@ Request RequestReader::read() {
     read_named(*op);
   } else if (param != nullptr) {
     read_positional(*param);
+  } else if (find("registry") != nullptr) {
+    read_registry();
   } else {
     read_identity();
     std::string near;

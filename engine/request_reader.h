@@ -50,6 +50,7 @@ class RequestReader {
   void read_named_query();
   void read_path();
   void read_plugin();
+  void read_registry();
 
   // "param": [ … ]
   void read_positional(const Item& param);

@@ -102,39 +102,35 @@ void FoldOne(const Cell* cells, std::uint32_t n, Folded* into) {
   into->with_value = CountCells(cells, n);
 }
 
-// Folds between a prefetch and its use: enough to hide memory, few enough to stay in L1. Blocks are
-// fetched before the cells that they name.
+// Folds between a prefetch and its use: enough to hide memory, few enough to stay in L1.
 constexpr std::size_t kAhead = 8;
-constexpr std::size_t kBlocksAhead = 24;
 
 HWY_INLINE void Prefetch(const Folding& in, const Tree::Block& block) {
   const Cell* cells = in.cells + block.first;
   for (std::uint32_t i = 0; i < block.size; i += 2) __builtin_prefetch(cells + i);
+  __builtin_prefetch(in.cells + block.out.cell, 1);
+}
+
+HWY_INLINE std::uint32_t WithValue(const Folding& in, const Tree::Block& block) {
+  if (block.counts == Tree::Counts::kCells) return CountCells(in.cells + block.first, block.size);
+  std::uint32_t with_value = 0;
+  const std::uint32_t* sources = in.tree.sources().data() + block.first;
+  for (std::uint32_t i = 0; i < block.size; ++i) with_value += cells_with_value(in, sources[i]);
+  return with_value;
 }
 
 void FoldBlocks(const Folding& in, const std::uint32_t* ids, std::size_t n) {
+  const Tree::Block* blocks = in.tree.blocks().data();
   const Cell empty;
   for (std::size_t i = 0; i < n; ++i) {
-    if (i + kBlocksAhead < n) __builtin_prefetch(in.blocks + ids[i + kBlocksAhead]);
-    if (i + kAhead < n) Prefetch(in, in.blocks[ids[i + kAhead]]);
-    const Tree::Block& block = in.blocks[ids[i]];
-    const Cell* cells = in.cells + block.first;
-    Cell& result = in.cells[block.result];
-    FoldCells(cells, block.size, &empty, &result);
-    for (std::uint32_t out = block.out_begin + 1; out < block.out_end; ++out) {
-      in.cells[in.outs[out].cell] = result;
+    if (i + kAhead < n) Prefetch(in, blocks[ids[i + kAhead]]);
+    const Tree::Block& block = blocks[ids[i]];
+    Cell& result = in.cells[block.out.cell];
+    FoldCells(in.cells + block.first, block.size, &empty, &result);
+    if (block.several) {
+      for (const Tree::Place& out : in.tree.outs(ids[i])) in.cells[out.cell] = result;
     }
-    std::uint32_t& with_value = in.with_value[ids[i]];
-    if (block.counts == Tree::Counts::kPresent) {
-      with_value = static_cast<std::uint32_t>(result.present);
-    } else if (block.counts == Tree::Counts::kCells) {
-      with_value = CountCells(cells, block.size);
-    } else {
-      with_value = 0;
-      for (std::uint32_t c = 0; c < block.size; ++c) {
-        with_value += in.with_value[in.sources[block.first + c]];
-      }
-    }
+    if (block.counts != Tree::Counts::kPresent) in.with_value[ids[i]] = WithValue(in, block);
   }
 }
 

@@ -12,16 +12,22 @@
 
 namespace weir::hierarchy {
 
-// What of a tree and of a panel a fold needs.
+// What of a panel a fold needs.
 struct Folding {
-  const Tree::Block* blocks = nullptr;
-  const Tree::Place* outs = nullptr;
-  const std::uint32_t* sources = nullptr;
-  Cell* cells = nullptr;
-  std::uint32_t* with_value = nullptr;  // of each block's cells
+  const Tree& tree;
+  Cell* cells;
+  // Of each block's cells, but for those of Counts::kPresent.
+  std::uint32_t* with_value;
 };
+// How many cells of a block have a value, once it is folded.
+inline std::uint32_t cells_with_value(const Folding& in, std::uint32_t block) {
+  const Tree::Block& of = in.tree.blocks()[block];
+  return of.counts == Tree::Counts::kPresent
+             ? static_cast<std::uint32_t>(in.cells[of.out.cell].present)
+             : in.with_value[block];
+}
 
-// Folds the blocks in this order, each to its result and to its outs.
+// Folds the blocks in this order, each to its out, or outs.
 void fold_blocks(const Folding& in, std::span<const std::uint32_t> blocks);
 
 }  // namespace weir::hierarchy

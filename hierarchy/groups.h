@@ -69,6 +69,8 @@ using RowSink = std::function<void(const PublishCut&, std::span<const Row>)>;
 
 enum Verdict : std::uint8_t { kNobody = 0, kLate = 1, kTaken = 2 };
 
+class CutRows;
+
 class Groups {
  public:
   // `defaults` is the spec of registries that name none. The keys outlive the groups.
@@ -110,7 +112,20 @@ class Groups {
 
  private:
   struct Family;  // the hierarchies of one spec
+  struct Place {
+    Family* family = nullptr;
+    std::uint32_t tree = 0;  // in the family's forest
+  };
+  Family& family(const Spec& spec);
+  PublishCut cut(RecordPosition seq) const { return {seq, Time{stream_time_}, false}; }
+
+  const core::KeyTable& keys_;
+  const Spec defaults_;
+  std::unique_ptr<CutRows> cuts_;
   std::vector<std::unique_ptr<Family>> families_;
+  std::map<std::string, Place, std::less<>> hierarchies_;  // by root
+  std::int64_t stream_time_ = kNoTime.ns;
+  bool began_ = false;  // a tuple has come
 };
 
 }  // namespace weir::hierarchy

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 
 #include "hierarchy/fold.h"
 
@@ -23,10 +24,7 @@ struct Panel::Batch {
     blocks[size++] = block;
   }
   void fold() {
-    const Tree& tree = *panel.tree_;
-    fold_blocks({tree.blocks().data(), tree.outs().data(), tree.sources().data(),
-                 panel.cells_.data(), panel.with_value_.data()},
-                {blocks.data(), size});
+    fold_blocks(panel.folding(), {blocks.data(), size});
     size = 0;
   }
 
@@ -38,33 +36,55 @@ struct Panel::Batch {
 Panel::Panel(std::shared_ptr<const Tree> tree)
     : tree_(std::move(tree)),
       cells_(tree_->cells()),
-      marks_(tree_->blocks().size() / 64 + 1),
+      marks_((tree_->blocks().size() + 63) / 64 * 64),
       stale_(tree_->blocks().size()),
       with_value_(tree_->blocks().size()) {}
 
-// A block whose leaves have changed.
-void Panel::mark(std::uint32_t block) {
-  Marks& marks = marks_[block / 64];
-  const std::uint64_t bit = std::uint64_t{1} << block % 64;
-  marks.touched |= bit;
-  marks.used |= bit;
-  if ((marks.dirty & bit) != 0) return;
-  marks.dirty |= bit;
-  if (new_blocks_ < kFew) new_block_[new_blocks_] = block;
-  ++new_blocks_;
+// Which of 64 blocks have a mark.
+static std::uint64_t marked(const std::uint8_t* marks, std::uint8_t mark) {
+  static_assert(std::endian::native == std::endian::little);
+  std::uint64_t words[8], any = 0;
+  std::memcpy(words, marks, sizeof words);
+  for (const std::uint64_t word : words) any |= word;
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  if ((any & kOnes * mark) == 0) return 0;
+  std::uint64_t bits = 0;
+  for (int i = 0; i < 8; ++i) {
+    // The lowest bits of eight bytes, moved side by side into the highest byte.
+    const std::uint64_t lowest = words[i] >> std::countr_zero(mark) & kOnes;
+    bits |= (lowest * 0x0102040810204080 >> 56) << 8 * i;
+  }
+  return bits;
+}
+
+// Visits the blocks that have a mark and those above them, ascending, and takes the mark from all.
+template <class Visit>
+void Panel::take_marked(Mark mark, const Visit& visit) {
+  for (std::uint32_t from = 0; from < marks_.size(); from += 64) {
+    std::uint64_t bits = marked(&marks_[from], mark);
+    while (bits != 0) {
+      const std::uint32_t block = from + static_cast<std::uint32_t>(std::countr_zero(bits));
+      bits &= bits - 1;
+      marks_[block] &= static_cast<std::uint8_t>(~mark);
+      for (const Tree::Place& out : tree_->outs(block)) {
+        // Outs lie behind: among these 64, or where the loop will come to.
+        marks_[out.block] |= mark;
+        if (out.block - from < 64) bits |= std::uint64_t{1} << (out.block - from);
+      }
+      visit(block);
+    }
+  }
 }
 
 // Makes the blocks above a dirty block dirty, up to those that are. As deep as groups lie inside
 // groups (kMaxDepth), and blocks inside them.
 void Panel::raise_above(std::uint32_t block) {
-  const auto outs = tree_->outs_of(block);
-  for (const Tree::Place& place : outs) {
+  for (const Tree::Place& place : tree_->outs(block)) {
     const std::uint32_t lane = place.cell - tree_->blocks()[place.block].first;
-    stale_[place.block] |= static_cast<std::uint16_t>(1u << lane);
-    Marks& marks = marks_[place.block / 64];
-    const std::uint64_t bit = std::uint64_t{1} << place.block % 64;
-    if ((marks.dirty & bit) != 0) continue;
-    marks.dirty |= bit;
+    const auto bit = static_cast<std::uint16_t>(1u << lane);
+    if ((marks_[place.block] & kDirty) != 0 && (stale_[place.block] & bit) != 0) continue;
+    stale_[place.block] |= bit;
+    marks_[place.block] |= kDirty;
     raise_above(place.block);
   }
 }
@@ -76,49 +96,43 @@ void Panel::collect(std::uint32_t block, Batch& batch) {
   const std::uint32_t* sources = tree_->sources().data() + tree_->blocks()[block].first;
   for (; stale != 0; stale &= stale - 1) {
     const std::uint32_t source = sources[std::countr_zero(stale)];
-    if (dirty(source)) collect(source, batch);
+    if ((marks_[source] & kDirty) != 0) collect(source, batch);
   }
-  marks_[block / 64].dirty &= ~(std::uint64_t{1} << block % 64);
+  marks_[block] &= static_cast<std::uint8_t>(~kDirty);
   batch.add(block);
 }
 
-// All dirty blocks, in the order of memory. Outs lie behind: the sweep comes to them.
 void Panel::sweep() {
   Batch batch(*this);
-  for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t& dirty = marks_[word].dirty;
-    while (dirty != 0) {
-      const std::uint32_t block = word * 64 + static_cast<std::uint32_t>(std::countr_zero(dirty));
-      dirty &= dirty - 1;
-      stale_[block] = 0;
-      for (const Tree::Place& out : tree_->outs_of(block)) {
-        marks_[out.block / 64].dirty |= std::uint64_t{1} << out.block % 64;
-      }
-      batch.add(block);
-    }
-  }
+  take_marked(kDirty, [&](std::uint32_t block) {
+    if (stale_[block] != 0) stale_[block] = 0;
+    batch.add(block);
+  });
   batch.fold();
 }
 
 void Panel::refresh(std::uint32_t block) {
-  if (new_blocks_ > kFew) {
+  if (written_count_ > kFew) {
     sweep();
   } else {
-    for (std::uint32_t i = 0; i < new_blocks_; ++i) raise_above(new_block_[i]);
+    for (std::uint32_t i = 0; i < written_count_; ++i) raise_above(written_[i]);
   }
-  new_blocks_ = 0;
-  if (!dirty(block)) return;
+  written_count_ = 0;
+  if ((marks_[block] & kDirty) == 0) return;
   Batch batch(*this);
   collect(block, batch);
   batch.fold();
 }
 
+Folding Panel::folding() { return {*tree_, cells_.data(), with_value_.data()}; }
+
 Aggregate Panel::at(std::uint32_t group) {
   const std::uint32_t block = tree_->block_of_group(group);
   refresh(block);
-  const Cell& cell = cells_[tree_->blocks()[block].result];
+  const Cell& cell = cells_[tree_->blocks()[block].out.cell];
   if (cell.present == 0) return {};
-  const std::uint32_t count = tree_->overlaps(group) ? count_members(group) : with_value_[block];
+  const std::uint32_t count =
+      tree_->overlaps(group) ? count_members(group) : cells_with_value(folding(), block);
   return {cell.sum, cell.min, cell.max, static_cast<std::uint32_t>(cell.present), count};
 }
 
@@ -131,50 +145,34 @@ std::uint32_t Panel::count_members(std::uint32_t group) {
     }
     const std::uint32_t block = tree_->block_of_group(member.index);
     refresh(block);
-    count += cells_[tree_->blocks()[block].result].present > 0;
+    count += cells_[tree_->blocks()[block].out.cell].present > 0;
   }
   return count;
 }
 
 void Panel::take_touched(std::vector<std::uint32_t>& groups) {
   groups.clear();
-  for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t& touched = marks_[word].touched;
-    while (touched != 0) {
-      const std::uint32_t id = word * 64 + static_cast<std::uint32_t>(std::countr_zero(touched));
-      touched &= touched - 1;
-      for (const Tree::Place& out : tree_->outs_of(id)) {
-        marks_[out.block / 64].touched |= std::uint64_t{1} << out.block % 64;
-      }
-      const std::uint32_t group = tree_->blocks()[id].group;
-      if (group != Tree::kNone) groups.push_back(group);
-    }
-  }
+  take_marked(kTouched, [&](std::uint32_t block) {
+    const std::uint32_t group = tree_->group_of_block(block);
+    if (group != Tree::kNone) groups.push_back(group);
+  });
 }
 
 void Panel::reset() {
-  for (std::uint32_t word = 0; word < marks_.size(); ++word) {
-    std::uint64_t& used = marks_[word].used;
-    while (used != 0) {
-      const std::uint32_t id = word * 64 + static_cast<std::uint32_t>(std::countr_zero(used));
-      used &= used - 1;
-      for (const Tree::Place& out : tree_->outs_of(id)) {
-        marks_[out.block / 64].used |= std::uint64_t{1} << out.block % 64;
-      }
-      const Tree::Block& block = tree_->blocks()[id];
-      std::fill_n(cells_.begin() + block.first, block.size, Cell());
-      cells_[block.result] = Cell();
-      stale_[id] = 0;
-      with_value_[id] = 0;
-    }
-    marks_[word].dirty = marks_[word].touched = 0;
-  }
-  new_blocks_ = 0;
+  take_marked(kUsed, [&](std::uint32_t id) {
+    const Tree::Block& block = tree_->blocks()[id];
+    std::fill_n(cells_.begin() + block.first, block.size, Cell());
+    cells_[block.out.cell] = Cell();
+    marks_[id] = 0;
+    stale_[id] = 0;
+    with_value_[id] = 0;
+  });
+  written_count_ = 0;
 }
 
 std::uint64_t Panel::memory_bytes() const {
-  return cells_.size() * sizeof(Cell) + marks_.size() * sizeof(Marks) +
-         stale_.size() * sizeof(std::uint16_t) + with_value_.size() * sizeof(std::uint32_t);
+  return cells_.size() * sizeof(Cell) + marks_.size() + stale_.size() * sizeof(std::uint16_t) +
+         with_value_.size() * sizeof(std::uint32_t);
 }
 
 }  // namespace weir::hierarchy

@@ -1,13 +1,15 @@
 // Panel: the values of a tree's leaves and what its groups come to, folded again only where a value
 // has changed and only when somebody asks.
 //
-// set() is a store and a mark of the block; at() folds the dirty blocks below the group. Marks move
-// up the tree when somebody asks: of a few new ones each by itself, so that only what is below the
-// group is folded; of many in one sweep in the order of memory, which folds all that is dirty.
+// set() is three stores without a branch: the value, a mark of its block, and the block's number.
+// at() folds the dirty blocks below the group. Marks move up the tree when somebody asks: after a
+// few calls of set() each by itself, so that only what is below the group is folded; after many in
+// one sweep in the order of memory, which folds all that is dirty.
 //
 // Invariants
 //  1. What at() gives is a function of the leaves' values alone.
-//  2. A dirty block that is not new has its outs stale in their blocks, which are dirty too.
+//  2. A dirty block that has not been written since the last refresh has its outs stale in their
+//  blocks, which are dirty too.
 //  3. A block that is neither used nor above one has the cells and the result it was made with.
 // Thread safety: single-writer.
 // Source: ARCHITECTURE "The hierarchy needs no subtraction".
@@ -33,6 +35,8 @@ struct Aggregate {
   friend bool operator==(const Aggregate& a, const Aggregate& b);
 };
 
+struct Folding;
+
 class Panel {
  public:
   explicit Panel(std::shared_ptr<const Tree> tree);
@@ -52,19 +56,20 @@ class Panel {
   // Groups below which set() or clear() has been called since the last time, ascending; their
   // values may be as before. Whether somebody asked for them meanwhile does not matter.
   void take_touched(std::vector<std::uint32_t>& groups);
-  // As when it was made. Costs what has been touched since, and a look at a bit for each block.
+  // As when it was made. Costs what has been touched since, and a look at a byte of each block.
   void reset();
   // A function of the tree.
   std::uint64_t memory_bytes() const;
 
  private:
-  // Of 64 blocks.
-  struct Marks {
-    std::uint64_t dirty = 0;    // a cell is other than when it was folded
-    std::uint64_t touched = 0;  // a leaf's cell has been written since take_touched()
-    std::uint64_t used = 0;     // the same, since reset()
+  // Of blocks.
+  enum Mark : std::uint8_t {
+    kDirty = 1,    // a cell is other than when it was folded
+    kTouched = 2,  // a leaf's cell has been written since take_touched()
+    kUsed = 4,     // the same, since reset()
+    kNew = kDirty | kTouched | kUsed,
   };
-  // New dirty blocks that are raised one by one: as many as cost what a sweep does.
+  // Written cells whose blocks are raised one by one: about as many as cost what a sweep does.
   static constexpr std::uint32_t kFew = 64;
   static constexpr std::uint32_t kBatch = 128;  // blocks that are folded in one call
   struct Batch;
@@ -72,27 +77,27 @@ class Panel {
   void put(std::uint32_t leaf, const Cell& cell) {
     for (const Tree::Place place : tree_->places(leaf)) {
       cells_[place.cell] = cell;
-      const Marks& marks = marks_[place.block / 64];
-      if ((marks.dirty & marks.touched) >> place.block % 64 & 1) [[likely]]
-        continue;
-      mark(place.block);
+      marks_[place.block] = kNew;
+      written_[written_count_++ % kFew] = place.block;
     }
   }
-  bool dirty(std::uint32_t block) const { return marks_[block / 64].dirty >> block % 64 & 1; }
-  void mark(std::uint32_t block);
+  template <class Visit>
+  void take_marked(Mark mark, const Visit& visit);
   void raise_above(std::uint32_t block);
   void refresh(std::uint32_t block);
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
+  Folding folding();
   std::uint32_t count_members(std::uint32_t group);
 
   std::shared_ptr<const Tree> tree_;
   std::vector<Cell> cells_;
-  std::vector<Marks> marks_;
+  std::vector<std::uint8_t> marks_;   // by block, and zeros up to a multiple of 64
   std::vector<std::uint16_t> stale_;  // bit c: cell c of the block has a source that was dirty
   std::vector<std::uint32_t> with_value_;
-  std::uint32_t new_blocks_ = 0;  // that are dirty; the first kFew by number
-  std::array<std::uint32_t, kFew> new_block_;
+  // Since the last refresh. Beyond kFew only the count is of use.
+  std::array<std::uint32_t, kFew> written_{};
+  std::uint64_t written_count_ = 0;
 };
 
 }  // namespace weir::hierarchy

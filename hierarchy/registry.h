@@ -26,6 +26,8 @@
 
 namespace weir::hierarchy {
 
+class RegistryParts;
+
 // Groups inside groups; deeper is malformed.
 inline constexpr std::uint32_t kMaxDepth = 256;
 // Bytes of an identifier.
@@ -82,8 +84,11 @@ class Registry {
 
  private:
   Registry() = default;
+  // REQUIRES: no cycles.
+  static Registry of_parts(const RegistryParts& parts, std::uint32_t root);
   std::vector<Group> groups_;
   std::vector<Sensor> sensors_;
+  std::vector<std::uint32_t> group_order_;  // by identifier
 };
 
 // The registries that stand, by root.

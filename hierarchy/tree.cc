@@ -119,6 +119,12 @@ Status Tree::check(const Registry& registry) {
 struct Tree::Builder {
   explicit Builder(Tree& made) : tree(made), registry(*made.registry_), parents(registry) {}
 
+  // A place of a leaf or block behind its first.
+  struct Another {
+    std::uint32_t of;
+    Place place;
+  };
+
   void build() {
     list_ancestors();
     make_blocks();
@@ -218,12 +224,14 @@ struct Tree::Builder {
       }
       from = to;
     }
-    tree.blocks_.back().group = g;
+    tree.block_group_.resize(tree.blocks_.size(), kNone);
+    tree.block_group_.back() = g;
     return from;
   }
   void open_block(Counts counts) {
     Block& block = tree.blocks_.emplace_back();
     block.first = static_cast<std::uint32_t>(tree.sources_.size());
+    block.out.block = kNone;
     block.counts = counts;
   }
   Place take_cell(std::uint32_t source) {
@@ -233,8 +241,13 @@ struct Tree::Builder {
             static_cast<std::uint32_t>(tree.blocks_.size() - 1)};
   }
   void take_block(std::uint32_t source) {
-    ++tree.blocks_[source].out_end;  // how many, until place_results()
-    take_cell(source);
+    const Place place = take_cell(source);
+    Place& first = tree.blocks_[source].out;
+    if (first.block == kNone) {
+      first = place;
+    } else {
+      more_outs.push_back({source, place});
+    }
   }
   void take_leaf(std::uint32_t leaf) {
     const Place place = take_cell(kNone);
@@ -242,57 +255,48 @@ struct Tree::Builder {
     if (first.cell == kNone) {
       first = place;
     } else {
-      more.push_back({leaf, place});
+      more_places.push_back({leaf, place});
     }
   }
 
+  // Makes lists of first places and others. `settle` puts a list's number where the first was.
+  template <class First, class Settle>
+  static void list(std::vector<Another>& others, Places& lists, const First& first_of,
+                   const Settle& settle) {
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Another& a, const Another& b) { return a.of < b.of; });
+    for (std::size_t i = 0; i < others.size();) {
+      const std::uint32_t of = others[i].of;
+      lists.all.push_back(first_of(of));
+      for (; i < others.size() && others[i].of == of; ++i) lists.all.push_back(others[i].place);
+      settle(of, lists.close());
+    }
+  }
   void place_leaves() {
-    std::stable_sort(more.begin(), more.end(),
-                     [](const auto& a, const auto& b) { return a.leaf < b.leaf; });
-    for (std::size_t i = 0; i < more.size();) {
-      const std::uint32_t leaf = more[i].leaf;
-      Place& first = tree.leaf_place_[leaf];
-      tree.more_begin_.push_back(static_cast<std::uint32_t>(tree.more_places_.size()));
-      tree.more_places_.push_back(first);
-      for (; i < more.size() && more[i].leaf == leaf; ++i) {
-        tree.more_places_.push_back(more[i].place);
-      }
-      first = {kNone, static_cast<std::uint32_t>(tree.more_begin_.size() - 1)};
-    }
-    tree.more_begin_.push_back(static_cast<std::uint32_t>(tree.more_places_.size()));
+    list(
+        more_places, tree.more_places_, [&](std::uint32_t leaf) { return tree.leaf_place_[leaf]; },
+        [&](std::uint32_t leaf, std::uint32_t number) {
+          tree.leaf_place_[leaf] = {kNone, number};
+        });
   }
-
-  // A block's result is its first out; a block that goes nowhere has a cell of its own.
   void place_results() {
+    list(
+        more_outs, tree.more_outs_, [&](std::uint32_t block) { return tree.blocks_[block].out; },
+        [&](std::uint32_t block, std::uint32_t number) {
+          tree.blocks_[block].out.block = number;
+          tree.blocks_[block].several = true;
+        });
     tree.cells_ = static_cast<std::uint32_t>(tree.sources_.size());
-    std::uint32_t begin = 0;
     for (Block& block : tree.blocks_) {
-      const std::uint32_t outs = block.out_end;
-      block.out_begin = block.out_end = begin;
-      block.result = outs == 0 ? tree.cells_++ : 0;
-      begin += outs;
-    }
-    tree.outs_.resize(begin);
-    for (std::uint32_t b = 0; b < tree.blocks_.size(); ++b) {
-      const Block& block = tree.blocks_[b];
-      for (std::uint32_t cell = block.first; cell < block.first + block.size; ++cell) {
-        if (tree.sources_[cell] == kNone) continue;
-        Block& source = tree.blocks_[tree.sources_[cell]];
-        if (source.out_begin == source.out_end) source.result = cell;
-        tree.outs_[source.out_end++] = {cell, b};
-      }
+      if (!block.several && block.out.block == kNone) block.out.cell = tree.cells_++;
     }
   }
 
-  struct Another {
-    std::uint32_t leaf;
-    Place place;
-  };
   Tree& tree;
   const Registry& registry;
   Parents parents;
   std::vector<Member> cells_of_group;
-  std::vector<Another> more;  // places of leaves behind their first
+  std::vector<Another> more_places, more_outs;
 };
 
 Tree::Tree(std::shared_ptr<const Registry> registry) : registry_(std::move(registry)) {

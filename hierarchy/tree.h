@@ -59,44 +59,61 @@ class Tree {
     kCells,    // to be seen one by one: groups are among the members
     kBlocks,   // as many as its blocks have together: they are of the same group
   };
-  struct Block {
-    std::uint32_t first = 0;  // cell; the block's cells lie side by side
-    std::uint16_t size = 0;   // cells, at most kFanOut
-    Counts counts = Counts::kPresent;
-    std::uint32_t group = kNone;               // that it completes, or kNone
-    std::uint32_t result = 0;                  // the cell that always has its fold
-    std::uint32_t out_begin = 0, out_end = 0;  // in outs(): where its fold goes besides
-  };
   // A cell that takes a value, and the block that folds it.
   struct Place {
     std::uint32_t cell = 0, block = 0;
   };
-  // Those of the blocks, and then the results that are no block's cells.
+  // Four to a cache line.
+  struct Block {
+    std::uint32_t first = 0;  // cell; the block's cells lie side by side
+    // Where its fold goes: the first of its places, or, of those whose fold goes nowhere, a cell
+    // that is no block's and kNone. With `several` the block is the number of a list.
+    Place out;
+    std::uint8_t size = 0;  // cells, at most kFanOut
+    Counts counts = Counts::kPresent;
+    bool several = false;
+  };
+  // Those of the blocks, and then those that are no block's.
   std::uint32_t cells() const { return cells_; }
   std::span<const Block> blocks() const { return blocks_; }
-  std::span<const Place> outs() const { return outs_; }
-  std::span<const Place> outs_of(std::uint32_t block) const {
+  // Where the fold of a block goes.
+  std::span<const Place> outs(std::uint32_t block) const {
     const Block& from = blocks_[block];
-    return {outs_.data() + from.out_begin, from.out_end - from.out_begin};
+    if (from.several) [[unlikely]]
+      return more_outs_.of(from.out.block);
+    return {&from.out, from.out.block != kNone};
   }
   // The block that is a cell's source, or kNone: a leaf is. REQUIRES: a block's cell.
   std::span<const std::uint32_t> sources() const { return sources_; }
+  // The group that a block completes, or kNone.
+  std::uint32_t group_of_block(std::uint32_t block) const { return block_group_[block]; }
   std::uint32_t block_of_group(std::uint32_t g) const { return group_block_[g]; }
   // The group folds its distinct sensors: what it counts are not its block's cells.
   bool overlaps(std::uint32_t g) const { return overlaps_[g]; }
   // The cells of a leaf.
   std::span<const Place> places(std::uint32_t leaf) const {
     const Place& only = leaf_place_[leaf];
-    if (only.cell != kNone) [[likely]]
-      return {&only, 1};
-    return {more_places_.data() + more_begin_[only.block],
-            more_begin_[only.block + 1] - more_begin_[only.block]};
+    if (only.cell == kNone) [[unlikely]]
+      return more_places_.of(only.block);
+    return {&only, 1};
   }
 
  private:
   struct Builder;
   struct List {
     std::uint32_t begin = 0, size = 0;  // in ancestors_
+  };
+  // Lists of places, by number.
+  struct Places {
+    std::vector<Place> all;
+    std::vector<std::uint32_t> begin{0};
+    std::span<const Place> of(std::uint32_t list) const {
+      return {all.data() + begin[list], begin[list + 1] - begin[list]};
+    }
+    std::uint32_t close() {  // what has been added is the next list
+      begin.push_back(static_cast<std::uint32_t>(all.size()));
+      return static_cast<std::uint32_t>(begin.size() - 2);
+    }
   };
 
   std::shared_ptr<const Registry> registry_;
@@ -108,11 +125,9 @@ class Tree {
   std::vector<List> lists_;
   std::uint32_t cells_ = 0;
   std::vector<Block> blocks_;
-  std::vector<Place> outs_;
-  std::vector<std::uint32_t> sources_, group_block_;
-  // A leaf of several cells has kNone and the number of its list.
-  std::vector<Place> leaf_place_, more_places_;
-  std::vector<std::uint32_t> more_begin_;
+  std::vector<std::uint32_t> sources_, block_group_, group_block_;
+  std::vector<Place> leaf_place_;  // a leaf of several has kNone and the number of a list
+  Places more_places_, more_outs_;
 };
 
 }  // namespace weir::hierarchy

@@ -61,9 +61,9 @@ void expect_well_formed(const Tree& tree) {
       const std::uint32_t source = tree.sources()[cell];
       ASSERT_TRUE(source == Tree::kNone || source < b);
     }
-    if (blocks[b].group == Tree::kNone) continue;
-    ASSERT_EQ(blocks[b].group, last_group++);
-    ASSERT_EQ(tree.block_of_group(blocks[b].group), b);
+    if (tree.group_of_block(b) == Tree::kNone) continue;
+    ASSERT_EQ(tree.group_of_block(b), last_group++);
+    ASSERT_EQ(tree.block_of_group(last_group - 1), b);
   }
   ASSERT_EQ(last_group, tree.groups());
   std::set<std::uint32_t> taken;
@@ -76,17 +76,15 @@ void expect_well_formed(const Tree& tree) {
     }
   }
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    const Tree::Block& block = blocks[b];
-    for (std::uint32_t out = block.out_begin; out < block.out_end; ++out) {
-      const Tree::Place place = tree.outs()[out];
+    for (const Tree::Place& place : tree.outs(b)) {
       ASSERT_EQ(block_of[place.cell], place.block);
       ASSERT_EQ(tree.sources()[place.cell], b);
       ASSERT_TRUE(taken.insert(place.cell).second);
     }
-    if (block.out_begin == block.out_end) {
-      ASSERT_TRUE(taken.insert(block.result).second);
+    if (tree.outs(b).empty()) {
+      ASSERT_TRUE(taken.insert(blocks[b].out.cell).second);
     } else {
-      ASSERT_EQ(block.result, tree.outs()[block.out_begin].cell);
+      ASSERT_EQ(blocks[b].out.cell, tree.outs(b).front().cell);
     }
   }
   ASSERT_EQ(taken.size(), tree.cells());
@@ -102,7 +100,6 @@ TEST(Tree, FoldsAGroupWithoutMembersAsOneEmptyBlock) {
   const Tree tree(registry_of(group_of("root", {group_of("a", {}), sensor("s")})));
   const Tree::Block& block = tree.blocks()[tree.block_of_group(0)];
   EXPECT_EQ(block.size, 0u);
-  EXPECT_EQ(block.group, 0u);
   EXPECT_EQ(tree.sensors_below(0), 0u);
 }
 

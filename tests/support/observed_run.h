@@ -16,6 +16,7 @@ struct ObservedRun {
   Summary summary;
   std::vector<std::string> answers;
   std::vector<std::string> rejects;
+  std::vector<std::string> results;  // of groups
   // Running hash over every answer in the order it came: what a final state forgets, it remembers.
   std::uint64_t answers_hash = 0;
 
@@ -28,6 +29,11 @@ struct ObservedRun {
         std::to_string(summary.late) + " unrouted " + std::to_string(summary.unrouted) +
         " streams " + std::to_string(summary.streams) + " datasets " +
         std::to_string(summary.datasets) + " state " + std::to_string(summary.state_bytes);
+    for (const auto& [root, h] : summary.hierarchies) {
+      print += " " + root + " " + std::to_string(h.applied) + "," + std::to_string(h.late) + "," +
+               std::to_string(h.unrouted) + "," + std::to_string(h.results) + "," +
+               std::to_string(h.silent);
+    }
     for (const auto& [reason, n] : summary.rejected) print += " " + reason + std::to_string(n);
     for (const auto& [build, refused] : summary.refused) {
       print += " " + build + " refused " + std::to_string(refused.late) + "," +
@@ -49,6 +55,10 @@ inline ObservedRun observe(Config config, const std::string& requests,
     observed.answers.push_back(answer.to_json());
     observed.answers_hash = XXH3_64bits_withSeed(
         observed.answers.back().data(), observed.answers.back().size(), observed.answers_hash);
+  });
+  engine->on_result([&](const GroupResult& result) {
+    observed.results.emplace_back();
+    result.append_json(observed.results.back());
   });
   engine->on_reject([&](const Reject& reject) { observed.rejects.push_back(reject.to_json()); });
   for (auto& source : sources) engine->add_source(std::move(source));

@@ -24,7 +24,7 @@ SERVE_MAY_SEE = ("core/metrics",)
 
 # A package's headers, and where alone they may be included.
 CONFINED = {
-    "simdjson": (re.compile(r'#include [<"]simdjson'), ("ingest/", "engine/request", "tests/", "harness/")),
+    "simdjson": (re.compile(r'#include [<"]simdjson'), ("ingest/", "engine/request", "engine/registry_text", "tests/", "harness/")),
     "Highway": (re.compile(r'#include [<"]hwy/'),
                 ("synopses/", "ingest/", "hierarchy/", "tests/", "harness/")),
 }
