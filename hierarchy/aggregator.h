@@ -79,12 +79,11 @@ class Aggregator {
   // Raises the outcome of each tuple, also of those of sensors that stand in no tree; outcomes[0]
   // is tuple `from`'s.
   virtual void apply(const Part& part, std::uint8_t* outcomes) = 0;
-  // Stream time at `cut`, and the time of the record behind it.
+  // The time of the record behind `cut`, see Groups.
   virtual void reach(std::int64_t time, const PublishCut& cut) {
     (void)time;
     (void)cut;
   }
-  virtual void record_boundary(const PublishCut& cut) { (void)cut; }
   virtual void finish(const PublishCut& cut) = 0;
   // The forest is about to change: what was put off by its places is done now.
   virtual void settle() = 0;

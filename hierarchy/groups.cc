@@ -169,13 +169,6 @@ void Groups::reach(std::int64_t time, RecordPosition seq) {
   cuts_->give_out();
 }
 
-void Groups::record_boundary(RecordPosition seq) {
-  for (const auto& family : families_) {
-    for (const auto& aggregator : family->aggregators) aggregator->record_boundary(cut(seq));
-  }
-  cuts_->give_out();
-}
-
 void Groups::finish(RecordPosition seq) {
   const PublishCut last{seq, Time{stream_time_}, true};
   for (const auto& family : families_) {

@@ -90,12 +90,10 @@ class Groups {
   // raised to what the hierarchies made of the tuple (one byte a tuple of the block).
   void apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to, std::uint64_t base,
              std::uint8_t* verdicts);
-  // The record at position `seq` will come next and has this event time: publishes the boundaries
-  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and
-  // is to see them.
+  // A record will come next, after `seq` others and with this event time (kNoTime: none, or it was
+  // rejected): publishes the boundaries of `latest` that it reaches, those of periods in records
+  // included. Times apply() sees to by itself, boundaries in records it does not.
   void reach(std::int64_t time, RecordPosition seq);
-  // A boundary of periods in records lies here.
-  void record_boundary(RecordPosition seq);
   // The input has ended after `seq` records.
   void finish(RecordPosition seq);
 

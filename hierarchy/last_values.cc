@@ -17,7 +17,7 @@ class LastValues final : public Aggregator {
 
   void apply(const Part& part, std::uint8_t* outcomes) override;
   void reach(std::int64_t time, const PublishCut& cut) override;
-  void record_boundary(const PublishCut& cut) override;
+  void cross_records(const PublishCut& cut);
   void finish(const PublishCut& cut) override;
   void settle() override { flush(); }
   void change(const Regrouping& change, const PublishCut& cut, bool publish) override;
@@ -152,12 +152,12 @@ void LastValues::cross(std::int64_t time, const PublishCut& cut) {
 }
 
 void LastValues::reach(std::int64_t time, const PublishCut& cut) {
+  if (setting_.options().emit.records > 0) return cross_records(cut);
   if (cut.time.known()) cross(time, cut);
 }
 
-void LastValues::record_boundary(const PublishCut& cut) {
-  const std::uint64_t records = setting_.options().emit.records;
-  if (changelog() || records == 0 || raw(cut.seq) % records != 0) return;
+void LastValues::cross_records(const PublishCut& cut) {
+  if (changelog() || raw(cut.seq) % setting_.options().emit.records != 0) return;
   flush();
   expire(cut.time.ns);
   publish_touched(cut, Side::kBeforeRecord);
@@ -167,7 +167,7 @@ void LastValues::finish(const PublishCut& cut) {
   if (changelog()) return;
   flush();
   expire(cut.time.ns);
-  publish_touched(cut, Side::kBeforeRecord);
+  publish_touched(cut, Side::kAfterRecord);
 }
 
 // Brings the panels up to the values.
