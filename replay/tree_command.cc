@@ -100,8 +100,8 @@ Command add_tree(CLI::App& program) {
   app->footer(
       "With results: the newest of each group, the last in the file where several\n"
       "are of one place. count: members with a value of all members; missing: sensors\n"
-      "without one; record: the place of the result. A group that stands in several is shown\n"
-      "in full once. Examples:\n"
+      "without one; record: the place of the result. A group that stands in several is\n"
+      "shown in full once. Examples:\n"
       "  weir tree --registry plant.json\n"
       "  weir tree --registry plant.json --results results.ndjson\n"
       "  weir tree --registry plant.csv --json");
