@@ -87,7 +87,8 @@ std::int64_t most_windows(const GroupOptions& options) {
   const bool sliding = options.mode == Mode::kSliding;
   const std::int64_t length = sliding ? options.window : options.emit.ns;
   const std::int64_t advance = sliding ? options.advance : options.emit.ns;
-  return (length + options.grace + options.emit.ns) / advance;
+  // What is not told yet is not known.
+  return advance <= 0 ? 0 : (length + options.grace + options.emit.ns) / advance;
 }
 
 Status check_windows(const GroupOptions& options) {
