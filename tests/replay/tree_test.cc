@@ -123,17 +123,17 @@ TEST_F(TreeProgram, ShowsGroupsWithTheirNamesAndASecondPlaceOnce) {
   const Finished ran = run({});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
-            "group                    members  sensors\n"
-            "Plant (plant)                  3        4\n"
-            "├─ Halle Süd (hall_a)          2        2\n"
+            "group                   members  sensors\n"
+            "Plant (plant)                 3        4\n"
+            "├─ Halle Süd (hall_a)         2        2\n"
             "│  ├─ press\n"
             "│  └─ Saw (saw)\n"
-            "├─ hall_b                      2        2\n"
-            "│  ├─ cell                     1        1\n"
+            "├─ hall_b                     2        2\n"
+            "│  ├─ cell                    1        1\n"
             "│  │  └─ robot\n"
             "│  └─ oven\n"
-            "└─ spare                       1        1\n"
-            "   └─ cell (see above)         1        1\n");
+            "└─ spare                      1        1\n"
+            "   └─ cell (see above)        1        1\n");
 }
 
 TEST_F(TreeProgram, DrawsWithAsciiWhereTheLocaleIsNotUtf8) {
@@ -147,13 +147,13 @@ TEST_F(TreeProgram, PutsTheNewestResultsBesideTheGroups) {
       "r.ndjson", line_of(result_of("hall_a", 1, 5)) + line_of(result_of("hall_a", 12.25, 17)));
   const Finished ran = run({"--results", results});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("group                    sum  average    min    max  count  "
+  EXPECT_THAT(ran.out, HasSubstr("group                     sum  average    min    max  count  "
                                  "missing  record\n"));
   EXPECT_THAT(ran.out,
-              HasSubstr("├─ Halle Süd (hall_a)  12.25    12.25  12.25  12.25    1/2        "
+              HasSubstr("├─ Halle Süd (hall_a)   12.25    12.25  12.25  12.25    1/2        "
                         "1      17\n"));
   EXPECT_THAT(ran.out,
-              HasSubstr("├─ hall_b                  -        -      -      -      -        "
+              HasSubstr("├─ hall_b                   -        -      -      -      -        "
                         "-       -\n"));
 }
 
