@@ -132,9 +132,9 @@ void LastValues::publish_above(std::uint32_t sensor, double value, const Publish
     const auto& tree = setting_.forest.tree(place.tree);
     Panel& panel = *standing_[place.tree].panel;
     panel.set(place.leaf, value);
-    for (const std::uint32_t g : tree->ancestors(place.leaf)) {
-      add_row(place.tree, tree, g, panel.at(g));
-    }
+    const auto above = tree->ancestors(place.leaf);
+    (void)panel.at(above.back());  // the root's: all that are dirty are folded in one go
+    for (const std::uint32_t g : above) add_row(place.tree, tree, g, panel.at(g));
   }
   if (!places.empty()) setting_.cuts.close(cut, Side::kAfterRecord, places.size() == 1);
 }
