@@ -145,6 +145,7 @@ Status Groups::check_size(const Registry& registry, const Spec& spec) {
       (members + groups) * 2 * sizeof(Cell) +
       groups * (sizeof(std::int64_t) + sizeof(Aggregate) + sizeof(std::uint32_t));
   const auto windows = static_cast<std::uint64_t>(most_windows(options) + 2);
+  // Without names it is the one field that the layout has.
   const std::uint64_t copies = windows * std::max<std::uint64_t>(options.fields.size(), 1);
   if (bytes_a_window <= kMaxWindowBytes / copies) return {};
   return {Code::kInvalid,
