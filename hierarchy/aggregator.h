@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -107,6 +108,22 @@ class Aggregator {
                                     .window_start = window_start,
                                     .window_end = window_end});
     ++setting_.counts[tree].results;
+  }
+  // One for each group, as it is now.
+  void add_rows(std::uint32_t tree, const std::shared_ptr<const Tree>& of,
+                std::span<const std::uint32_t> groups, Panel& panel) {
+    std::vector<Row>& rows = setting_.cuts.rows();
+    rows.resize(rows.size() + groups.size());
+    Row* row = rows.data() + (rows.size() - groups.size());
+    for (const std::uint32_t g : groups) {
+      row->tree = of.get();
+      row->group = g;
+      row->field = setting_.name();
+      // In place: a copy would wait for the stores of what it copies.
+      new (&row->aggregate) Aggregate(panel.at(g));
+      ++row;
+    }
+    setting_.counts[tree].results += groups.size();
   }
   // The field's column, or null.
   const core::Column* column(const Part& part) const {

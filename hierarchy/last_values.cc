@@ -36,6 +36,7 @@ class LastValues final : public Aggregator {
   };
   struct Standing {
     std::unique_ptr<Panel> panel;
+    bool plain = false;                // changelog: of its tree
     std::vector<Aggregate> published;  // latest
   };
   static constexpr std::uint32_t kAhead = 12;  // tuples
@@ -130,11 +131,14 @@ void LastValues::publish_above(std::uint32_t sensor, double value, const Publish
   const auto places = setting_.forest.places(sensor);
   for (const Forest::Place place : places) {
     const auto& tree = setting_.forest.tree(place.tree);
-    Panel& panel = *standing_[place.tree].panel;
-    panel.set(place.leaf, value);
-    for (const std::uint32_t g : tree->ancestors(place.leaf)) {
-      add_row(place.tree, tree, g, panel.at(g));
+    const Standing& standing = standing_[place.tree];
+    Panel& panel = *standing.panel;
+    if (standing.plain) {
+      panel.set_through(place.leaf, value);
+    } else {
+      panel.set(place.leaf, value);
     }
+    add_rows(place.tree, tree, tree->ancestors(place.leaf), panel);
   }
   if (!places.empty()) setting_.cuts.close(cut, Side::kAfterRecord, places.size() == 1);
 }
@@ -237,6 +241,7 @@ void LastValues::change(const Regrouping& change, const PublishCut& cut, bool pu
     setting_.cuts.close(cut, Side::kBeforeRecord, false);
   }
   standing.panel = std::move(panel);
+  standing.plain = changelog() && change.after->plain();
   standing.published = std::move(published);
 }
 

@@ -116,13 +116,33 @@ void Panel::sweep() {
   batch.fold();
 }
 
+void Panel::settle() {
+  sweep();
+  written_count_ = 0;
+  clean_ = true;
+}
+
+void Panel::set_through(std::uint32_t leaf, double value) {
+  if (!clean_ || written_count_ != 0) settle();
+  const Tree::Place place = tree_->places(leaf).front();
+  cells_[place.cell] = Cell::of(value + 0.0);
+  marks_[place.block] = marks_[place.block] | Marks::kTouched | Marks::kUsed;
+  Batch batch(*this);
+  for (std::uint32_t block = place.block; block != Tree::kNone;
+       block = tree_->blocks()[block].out.block) {
+    batch.add(block);
+  }
+  batch.fold();
+}
+
 void Panel::refresh(std::uint32_t block) {
   if (written_count_ > kFew) {
-    sweep();
-  } else {
+    settle();
+  } else if (written_count_ > 0) {
     for (std::uint32_t i = 0; i < written_count_; ++i) raise_above(written_[i]);
+    written_count_ = 0;
+    clean_ = false;
   }
-  written_count_ = 0;
   if (!(marks_[block] & Marks::kDirty)) return;
   Batch batch(*this);
   collect(block, batch);
@@ -173,6 +193,7 @@ void Panel::reset() {
     with_value_[id] = 0;
   });
   written_count_ = 0;
+  clean_ = true;
 }
 
 std::uint64_t Panel::memory_bytes() const {

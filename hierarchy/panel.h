@@ -46,6 +46,9 @@ class Panel {
   // REQUIRES: finite. −0 is taken as 0.
   void set(std::uint32_t leaf, double value) { put(leaf, Cell::of(value + 0.0)); }
   void clear(std::uint32_t leaf) { put(leaf, Cell()); }
+  // set(), and what lies above is folded at once, for those who ask for all of it each time.
+  // REQUIRES: the tree is plain().
+  void set_through(std::uint32_t leaf, double value);
   bool has(std::uint32_t leaf) const {
     return cells_[tree_->places(leaf).front().cell].present > 0;
   }
@@ -98,6 +101,7 @@ class Panel {
   void refresh(std::uint32_t block);
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
+  void settle();
   Folding folding();
   std::uint32_t count_members(std::uint32_t group);
 
@@ -109,6 +113,7 @@ class Panel {
   // Since the last refresh. Beyond kFew only the count is of use.
   std::array<std::uint32_t, kFew> written_{};
   std::uint64_t written_count_ = 0;
+  bool clean_ = true;  // no block is dirty but those of written_
 };
 
 }  // namespace weir::hierarchy

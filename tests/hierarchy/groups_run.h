@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +20,8 @@
 namespace weir::hierarchy {
 
 inline constexpr std::int64_t kS = kNanosPerSecond;
+inline constexpr std::int64_t kLastTime = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kFirstTime = -kLastTime;
 
 // One tuple; fields that are absent are missing, `kinds` other than numbers are given by `text`.
 struct Given {
