@@ -367,6 +367,8 @@ class HierarchyOracle {
         compare(before, after, ids, field, slice, rows);
       }
     }
+    // What was published has no unpublished update that would hold its window.
+    forget_windows(family);
     say(std::move(rows), false);
   }
 
