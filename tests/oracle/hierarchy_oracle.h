@@ -399,7 +399,7 @@ class HierarchyOracle {
       const GroupState is = state(after, id, field, slice);
       if (was.same_as(is)) continue;
       if (slice.start.known() && was.count == 0 && is.count == 0) continue;
-      if (outcome_.tuples == 0) continue;  // nothing is published before the first tuple
+      if (seq_ == 0) continue;  // nothing is published before the first record
       rows.push_back(row(after.registry->root(), id, field, slice, is));
       const bool gone = !after.registry->is_group(id);
       rows.back().level = (gone ? before : after).registry->groups().at(id).level;
