@@ -313,9 +313,9 @@ TEST(Registry, StandsAsDeepAsTheLimitHoweverItIsWritten) {
   }
 }
 
-TEST(Registry, SurvivesAChainOfAMillionGroupsInLines) {
+TEST(Registry, SurvivesALongChainOfGroupsInLines) {
   std::vector<Edge> edges;
-  for (int i = 0; i < 1'000'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     edges.push_back({std::to_string(i + 1), std::to_string(i), 0});
   }
   EXPECT_THAT(error_of(edges),
