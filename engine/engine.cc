@@ -298,6 +298,10 @@ Status Engine::start() {
   parts.config = impl_->config;
   parts.kinds = impl_->kinds.get();
   parts.intake.hierarchies = !impl_->hierarchies.empty() || impl_->registries_to_come;
+
+  bool needs_default = impl_->registries_to_come && impl_->config.groups.fields.empty();
+  for (const auto& change : impl_->hierarchies) needs_default |= change.options.fields.empty();
+  parts.intake.needs_default_field = needs_default;
   parts.hierarchies = std::move(impl_->hierarchies);
   parts.on_result = impl_->on_result;
   parts.placement = impl_->placement;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "ingest/default_field.h"
+
 namespace weir::engine {
 namespace {
 
@@ -76,10 +78,40 @@ Outcome Intake::decide_layout() {
   return Outcome::kBlock;
 }
 
+Outcome Intake::decide_field() {
+  if (layout_->kind == ingest::LayoutKind::kTuples) {
+    names_.set_default_field(std::string(ingest::kTitanField));
+    options_.needs_default_field = false;
+    return Outcome::kBlock;
+  }
+  for (std::size_t records = 1;; ++records) {
+    std::string bytes;
+    std::uint32_t source = 0;
+    const Outcome outcome = splitter_.peek(records, bytes, source);
+    if (outcome == Outcome::kIdle) return outcome;
+    if (outcome == Outcome::kError) fail(splitter_.error());
+    if (outcome != Outcome::kBlock) return Outcome::kEnd;
+    const auto field = ingest::default_field(*layout_, bytes);
+    if (!field.ok()) {
+      fail(field.status());
+      return Outcome::kEnd;
+    }
+    // Records that nobody can read say nothing; then any field will do.
+    if (field->has_value() || records == kDetectRecords) {
+      names_.set_default_field(field->value_or(std::string(ingest::kTitanField)));
+      options_.needs_default_field = false;
+      return Outcome::kBlock;
+    }
+  }
+}
+
 Outcome Intake::fill(core::Block& block) {
   if (interrupted()) return Outcome::kEnd;
   if (!layout_.has_value()) {
     if (const Outcome outcome = decide_layout(); outcome != Outcome::kBlock) return outcome;
+  }
+  if (options_.needs_default_field) {
+    if (const Outcome outcome = decide_field(); outcome != Outcome::kBlock) return outcome;
   }
   Outcome outcome = splitter_.next(block);
   while (outcome == Outcome::kError) {

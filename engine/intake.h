@@ -32,6 +32,7 @@ struct IntakeOptions {
   std::optional<ingest::Layout> layout;  // absent: detect
   bool empty_is_error = false;           // sources were named, so no records at all is a mistake
   bool hierarchies = false;              // some stand, or will: workers share their verdicts
+  bool needs_default_field = false;      // one of them names no field
 };
 
 class Intake {
@@ -76,6 +77,8 @@ class Intake {
   void set_layout(ingest::Layout layout);
   // kBlock: the layout is decided.
   ingest::Splitter::Outcome decide_layout();
+  // kBlock: Names has a default field.
+  ingest::Splitter::Outcome decide_field();
   ingest::Splitter::Outcome fill(core::Block& block);
   void fail(Status status);
   std::vector<Scheduled> take_requests(bool close);

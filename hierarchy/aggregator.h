@@ -99,8 +99,7 @@ class Aggregator {
 
  protected:
   void add_row(std::uint32_t tree, const std::shared_ptr<const Tree>& of, std::uint32_t group,
-               const Aggregate& aggregate, Time window_start = kNoTime,
-               Time window_end = kNoTime) {
+               const Aggregate& aggregate, Time window_start = kNoTime, Time window_end = kNoTime) {
     setting_.cuts.rows().push_back({.tree = of.get(),
                                     .group = group,
                                     .field = setting_.name(),

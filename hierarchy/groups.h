@@ -82,7 +82,7 @@ class Groups {
   static Status check_size(const Registry& registry, const Spec& spec);
 
   // Puts a registry in at a cut. A known root keeps its spec, whatever `spec` says. What the change
-  // does to results is published at `cut`; before the first tuple nothing is. REQUIRES: Registries
+  // does to results is published at `cut`; before the first record nothing is. REQUIRES: Registries
   // has accepted it.
   void change(std::shared_ptr<const Registry> registry, const Spec* spec, const PublishCut& cut);
 
@@ -125,7 +125,6 @@ class Groups {
   std::vector<std::unique_ptr<Family>> families_;
   std::map<std::string, Place, std::less<>> hierarchies_;  // by root
   std::int64_t stream_time_ = kNoTime.ns;
-  bool began_ = false;  // a tuple has come
 };
 
 }  // namespace weir::hierarchy

@@ -8,8 +8,8 @@
 namespace weir::hierarchy {
 namespace {
 
-constexpr std::uint32_t kAhead = 12;      // tuples whose slots are on their way
-constexpr std::size_t kMostClosed = 64;   // windows that are kept for later
+constexpr std::uint32_t kAhead = 12;     // tuples whose slots are on their way
+constexpr std::size_t kMostClosed = 64;  // windows that are kept for later
 
 }  // namespace
 

@@ -48,9 +48,7 @@ class Windows final : public Aggregator {
     std::int64_t due;   // updates at or before it are due
   };
 
-  Clock clock(std::int64_t now) const {
-    return {now, before(now, grace_), before(now, emit_)};
-  }
+  Clock clock(std::int64_t now) const { return {now, before(now, grace_), before(now, emit_)}; }
   template <bool kPlain, bool kSliding>
   void apply_to(const Part& part, std::uint8_t* outcomes);
   // The window that holds the time, or null if it is over.
