@@ -128,10 +128,10 @@ TEST(GroupsLatest, APeriodOfRecordsIsToldByTheOwner) {
   GroupsRun run(spec);
   run.put("R{x}");
   run.feed({"x@3=1", "x@4=2"});
-  run.groups().record_boundary(RecordPosition{2});
+  run.groups().reach(kNoTime.ns, RecordPosition{2});
   EXPECT_THAT(run.lines, ElementsAre("R 1,2"));
   run.feed({"x@500=3"});
-  run.groups().record_boundary(RecordPosition{3});  // somebody else's
+  run.groups().reach(kNoTime.ns, RecordPosition{3});  // somebody else's
   EXPECT_THAT(run.lines, ElementsAre("R 1,2"));
 }
 TEST(GroupsLatest, ASensorThatIsTooOldHasNoValueUntilItIsMeasuredAgain) {
