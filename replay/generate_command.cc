@@ -142,8 +142,7 @@ Command add_kind(CLI::App& generate, const char* name, GenerateOptions::Kind kin
       ->type_name("N")
       ->default_str(kStreams);
   if (kind == GenerateOptions::Kind::kSensors) {
-    app->add_option("--levels", arguments->levels,
-                    "of a full tree, instead of --streams: fan-out ^ levels sensors")
+    app->add_option("--levels", arguments->levels, "instead of --streams: fan-out ^ levels sensors")
         ->type_name("N");
     option("--fan-out", arguments->fan_out, "children of a group", "N");
     app->add_option("--registry", arguments->registry,
@@ -173,12 +172,11 @@ Command add_generate_stocks(CLI::App& generate) {
 }
 
 Command add_generate_sensors(CLI::App& generate) {
-  return add_kind(
-      generate, "sensors", GenerateOptions::Kind::kSensors,
-      "titan records: the sensors of a tree of groups",
-      "Examples:\n"
-      "  weir generate sensors --records 1000000 --streams 4096 -o sensors.ndjson\n"
-      "  weir generate sensors --levels 4 --fan-out 12 --registry plant.json -o s.ndjson");
+  return add_kind(generate, "sensors", GenerateOptions::Kind::kSensors,
+                  "titan records: the sensors of a tree of groups",
+                  "Examples:\n"
+                  "  weir generate sensors --records 1000000 --streams 4096 -o sensors.ndjson\n"
+                  "  weir generate sensors --levels 3 --fan-out 12 --registry p.json -o p.ndjson");
 }
 
 }  // namespace weir::replay
