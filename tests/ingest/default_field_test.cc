@@ -29,17 +29,20 @@ TEST(DefaultField, OfPushedTuplesIsTitans) {
 
 TEST(DefaultField, OfJsonIsTheOnlyNumberOrTitans) {
   const Layout titan = named("titan"), saams = named("saams");
-  EXPECT_EQ(found(titan, R"({"identifier":"s","timestamp":1574000000000,"valueInW":1})"),
-            "valueInW");
   EXPECT_EQ(found(titan, R"({"identifier":"s","timestamp":1574000000000,"valueInW":1,"x":2})"),
             "valueInW");
+  EXPECT_EQ(found(titan, R"({"identifier":"s","timestamp":1574000000000,"flow":2})"), "flow");
+  EXPECT_EQ(found(saams, R"({"streamID":"s","dataSetKey":"D","valueInW":1,"x":2})"), "valueInW");
   EXPECT_EQ(found(saams, R"({"streamID":"s","dataSetKey":"D","timestamp":1,"note":"a","v":1})"),
             "v");
   EXPECT_EQ(found(saams, "\n{broken\n{\"streamID\":\"s\",\"dataSetKey\":\"D\",\"v\":1}\n"), "v");
   EXPECT_EQ(found(saams, R"({"streamID":"s","dataSetKey":"D","price":1,"volume":2})"),
             "field: the records have price and volume; name one of them");
-  EXPECT_THAT(found(saams, R"({"streamID":"s","dataSetKey":"D","note":"a"})"),
-              testing::HasSubstr("no number to aggregate"));
+  const std::string text_only = R"({"streamID":"s","dataSetKey":"D","note":"a"})";
+  EXPECT_EQ(found(saams, text_only), "?");
+  EXPECT_EQ(found(saams, text_only + "\n{\"streamID\":\"s\",\"x\":1}\n" +
+                             "{\"streamID\":\"s\",\"dataSetKey\":\"D\",\"v\":1}\n"),
+            "v");
   EXPECT_EQ(found(saams, ""), "?");
   EXPECT_EQ(found(saams, "[1]\nnonsense\n"), "?");
 }
@@ -64,6 +67,7 @@ TEST(DefaultField, OfCsvIsTheOnlyColumnOfNumbers) {
             "field: the records have v and w; name one of them");
   EXPECT_EQ(found(csv, "id,t,valueInW,w\na,1,2.5,3\n"), "valueInW");
   EXPECT_EQ(found(csv, "id,t,v\n"), "?");
+  EXPECT_EQ(found(csv, "id,t,v\na,1,\na,1,n/a\na,1,7\n"), "v");
   EXPECT_EQ(found(mapped("format='csv'\nheader=false\nstream=0\ndataset_constant='D'\ntime=1\n"),
                   "a,1,2.5,x\n"),
             "2");
