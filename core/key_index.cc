@@ -24,7 +24,7 @@ KeySeed random_key_seed() {
   return seed;
 }
 
-KeyIndex::KeyIndex(std::size_t capacity) : seed_(random_key_seed()) {
+KeyIndex::KeyIndex(std::size_t capacity, KeySeed seed) : seed_(seed) {
   tables_.push_back(std::make_unique<Table>(std::bit_ceil(capacity < 16 ? 16 : capacity)));
   table_.store(tables_.back().get(), std::memory_order_release);
 }

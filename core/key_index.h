@@ -84,10 +84,13 @@ class KeyIndex {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  explicit KeyIndex(std::size_t capacity = 256);
+  explicit KeyIndex(std::size_t capacity = 256) : KeyIndex(capacity, random_key_seed()) {}
+  // With a secret that was drawn before: drawing one takes long beside a small index.
+  KeyIndex(std::size_t capacity, KeySeed seed);
   KeyIndex(const KeyIndex&) = delete;
   KeyIndex& operator=(const KeyIndex&) = delete;
 
+  KeySeed seed() const { return seed_; }
   PackedKey pack(std::uint32_t space, const char* name, std::size_t n) const {
     return pack_key(seed_, space, name, n);
   }

@@ -172,11 +172,6 @@ Status check_groups(const Config& config, const GroupOptions& options, const std
   const bool used = !name.empty() || !config.hierarchies.empty() || options != GroupOptions{};
   const GroupOptions whole = with_emit(options, config.emit);
   Status status = used ? hierarchy::check(whole) : Status();
-  if (status.ok() && whole.emit.records > 0 && whole.emit != config.emit) {
-    status = {Code::kConfig, fmt::format("emit: {} records is not the period of the run; a period "
-                                         "in records is given once, for everything",
-                                         whole.emit.records)};
-  }
   return name.empty() ? status : status.with(name);
 }
 

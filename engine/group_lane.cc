@@ -78,6 +78,10 @@ void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut&
 void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& cut) {
   const hierarchy::Spec spec = spec_of(change.options);
   groups_->change(change.registry, &spec, cut);
+  if (spec.options.emit.records == 0) return;
+  periods_.insert(spec.options.emit.records);
+  passed_ = std::max(passed_, raw(cut.seq));
+  find_boundary();
 }
 
 void GroupLane::open(const Entry& entry, std::uint64_t base) {
@@ -91,21 +95,43 @@ void GroupLane::open(const Entry& entry, std::uint64_t base) {
   waiting_.clear();
 }
 
+void GroupLane::find_boundary() {
+  boundary_ = kNoRecord;
+  for (const std::uint64_t records : periods_) {
+    if (passed_ / records < kNoRecord / records - 1) {
+      boundary_ = std::min(boundary_, (passed_ / records + 1) * records);
+    }
+  }
+}
+
+void GroupLane::reach(const core::Columns& columns, std::uint32_t index) {
+  const std::uint64_t seq = base_ + index;
+  const std::uint32_t next = first_tuple(columns, index);
+  const bool is_tuple = next < columns.tuples() && columns.record[next] == index;
+  groups_->reach(is_tuple ? columns.time[next] : kNoTime.ns, RecordPosition{seq});
+  if (seq != boundary_) return;
+  passed_ = seq;
+  find_boundary();
+}
+
 void GroupLane::apply(Entry& entry, std::uint32_t from, std::uint32_t to) {
   if (!groups_.has_value()) return;
   const core::Columns& columns = entry.columns;
-  groups_->apply(columns, first_tuple(columns, from), first_tuple(columns, to), base_,
-                 entry.verdicts.by_groups.data());
+  const auto apply = [&](std::uint32_t end) {
+    groups_->apply(columns, first_tuple(columns, from), first_tuple(columns, end), base_,
+                   entry.verdicts.by_groups.data());
+    from = end;
+  };
+  // A boundary lies before a record that is there.
+  while (boundary_ < base_ + to) {
+    apply(static_cast<std::uint32_t>(boundary_ - base_));
+    reach(columns, from);
+  }
+  apply(to);
 }
 
-void GroupLane::reach(const Entry& entry, const Cut& cut, bool boundary) {
-  if (!groups_.has_value()) return;
-  const core::Columns& columns = entry.columns;
-  const std::uint32_t next = first_tuple(columns, cut.index);
-  if (next < columns.tuples() && columns.record[next] == cut.index) {
-    groups_->reach(columns.time[next], cut.seq);
-  }
-  if (boundary) groups_->record_boundary(cut.seq);
+void GroupLane::reach(const Entry& entry, const Cut& cut) {
+  if (groups_.has_value() && cut.index < entry.columns.records) reach(entry.columns, cut.index);
 }
 
 void GroupLane::finish(RecordPosition seq) {

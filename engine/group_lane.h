@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,8 +46,7 @@ class GroupLane {
   // Records [from, to) of the entry.
   void apply(Entry& entry, std::uint32_t from, std::uint32_t to);
   // Publishes what lies just before `cut`, in front of the record there, so that the cut sees it.
-  // `boundary`: a boundary of a period in records.
-  void reach(const Entry& entry, const Cut& cut, bool boundary);
+  void reach(const Entry& entry, const Cut& cut);
   void finish(RecordPosition seq);
   // The results since the last call, if there are any and somebody wants them.
   std::optional<GroupTuples::View> take_tuples();
@@ -59,6 +60,9 @@ class GroupLane {
   hierarchy::Spec spec_of(GroupOptions options);
   void start();
   void put(const HierarchyChange& change, const hierarchy::PublishCut& cut);
+  // Publishes what lies before record `index` of the entry, be it the next boundary in records.
+  void reach(const core::Columns& columns, std::uint32_t index);
+  void find_boundary();
   void publish(const hierarchy::PublishCut& cut, std::span<const hierarchy::Row> rows);
 
   Names& names_;
@@ -70,7 +74,11 @@ class GroupLane {
   bool opened_ = false;
   bool feeds_ = false;
   Epoch epoch_{};
-  std::uint64_t base_ = 0;  // records before the entry in hand
+  std::uint64_t base_ = 0;              // records before the entry in hand
+  std::set<std::uint64_t> periods_;     // in records, of hierarchies
+  std::uint64_t boundary_ = kNoRecord;  // the next multiple of one of them
+  std::uint64_t passed_ = 0;            // records before the last boundary, or the last change
+  static constexpr std::uint64_t kNoRecord = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace weir::engine

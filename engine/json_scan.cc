@@ -116,7 +116,10 @@ bool JsonScan::key() {
 }
 
 bool JsonScan::open(char kind, bool& opened) {
-  if (open_.size() == kMaxDepth) return fail("arrays and objects are nested too deep");
+  if (open_.size() == kMaxDepth) {
+    too_deep_ = true;
+    return fail("arrays and objects are nested too deep");
+  }
   ++at_;
   opened = !take(kind == '{' ? '}' : ']');
   if (!opened) return true;
@@ -139,6 +142,7 @@ bool JsonScan::advance() {
 
 bool JsonScan::value(std::string_view& raw) {
   what_.clear();
+  too_deep_ = false;
   open_.clear();
   if (!more()) return fail("expected a value");
   const std::size_t start = at_;

@@ -31,6 +31,8 @@ class JsonScan {
   std::size_t offset() const { return at_; }
   // What was expected at offset(), such as "expected ',' or '}'".
   const std::string& what() const { return what_; }
+  // Whether that was it: what comes here may be JSON.
+  bool too_deep() const { return too_deep_; }
 
  private:
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
@@ -51,6 +53,7 @@ class JsonScan {
   std::size_t at_;
   std::string open_;  // brackets of the containers around at_
   std::string what_;
+  bool too_deep_ = false;
 };
 
 // The texts of an array's elements or an object's values, in order. REQUIRES: `value` is one array

@@ -4,10 +4,13 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "core/utf8.h"
 #include "engine/json_scan.h"
-#include "engine/json_text.h"
+#include "hierarchy/registry_path.h"
 #include "ingest/csv_split.h"
 
 namespace weir::engine {
@@ -22,25 +25,51 @@ constexpr std::string_view kRight =
     "a registry is an object such as {\"identifier\":\"hall\",\"name\":\"Hall\",\"children\":[…]}";
 
 Status bad(const std::string& what) { return {Code::kConfig, what}; }
+std::string too_deep() { return fmt::format("groups stand deeper than {}", hierarchy::kMaxDepth); }
 
-// An object of the text as an Outline, but for its children.
-Status read_entry(const simdjson::dom::object& object, const std::string& path, Outline& into) {
-  const auto text = [&](const char* key, std::string& value) -> Status {
-    simdjson::dom::element element;
-    std::string_view view;
-    if (object[key].get(element) != simdjson::SUCCESS || element.is_null()) return {};
-    if (element.get(view) == simdjson::SUCCESS) {
-      value = view;
-      return {};
-    }
-    return bad(fmt::format("{}: {} is a text in quotes", path, key));
-  };
-  simdjson::dom::element identifier;
-  if (object["identifier"].get(identifier) != simdjson::SUCCESS) {
-    return bad(fmt::format("{}: identifier is missing; {}", path, kRight));
+// What an object of the text says; null is as absent.
+struct Entry {
+  std::optional<std::string_view> identifier, name;
+  std::optional<simdjson::dom::array> children;
+};
+
+Status read_text(const simdjson::dom::key_value_pair& field,
+                 std::optional<std::string_view>& into) {
+  std::string_view text;
+  if (field.value.get(text) != simdjson::SUCCESS) {
+    return bad(fmt::format("{} is a text in quotes", field.key));
   }
-  if (Status status = text("identifier", into.identifier); !status.ok()) return status;
-  return text("name", into.name);
+  into = text;
+  return {};
+}
+
+// Other keys are not looked at: Titan's files may have more.
+Result<Entry> read_entry(const simdjson::dom::object& object) {
+  Entry entry;
+  bool identifier = false, name = false, children = false;
+  for (const simdjson::dom::key_value_pair field : object) {
+    bool* const seen = field.key == "identifier" ? &identifier
+                       : field.key == "name"     ? &name
+                       : field.key == "children" ? &children
+                                                 : nullptr;
+    if (seen == nullptr) continue;
+    if (std::exchange(*seen, true)) return bad(fmt::format("{} stands twice", field.key));
+    if (field.value.is_null()) continue;
+    if (seen == &children) {
+      simdjson::dom::array array;
+      if (field.value.get(array) != simdjson::SUCCESS) {
+        return bad("children is an array; leave it out for a sensor");
+      }
+      entry.children = array;
+      continue;
+    }
+    Status status = read_text(field, seen == &name ? entry.name : entry.identifier);
+    if (!status.ok()) return status;
+  }
+  if (!entry.identifier.has_value()) {
+    return bad(fmt::format("identifier is missing; {}", kRight));
+  }
+  return entry;
 }
 
 // Depth first, without recursion. The depth is bounded here, as an Outline is taken down by
@@ -70,13 +99,13 @@ class JsonOutline {
     simdjson::dom::array::iterator next, end;
   };
 
+  // Of what is entered now, which may have no identifier: "plant/hall/child 3".
   std::string path() const {
-    std::string path;
-    for (const Frame& frame : stack_) {
-      path += (path.empty() ? "" : "/") + frame.outline->identifier;
-    }
     if (stack_.empty()) return "registry";
-    return fmt::format("{}/child {}", path, stack_.back().outline->children.size());
+    std::vector<std::string_view> path;
+    for (const Frame& frame : stack_) path.push_back(frame.outline->identifier);
+    return fmt::format("{}/child {}", hierarchy::shown_path(path),
+                       stack_.back().outline->children.size());
   }
 
   Status enter(const simdjson::dom::element& element, Outline& into) {
@@ -84,19 +113,19 @@ class JsonOutline {
     if (element.get(object) != simdjson::SUCCESS) {
       return bad(fmt::format("{}: {}", path(), kRight));
     }
-    if (Status status = read_entry(object, path(), into); !status.ok()) return status;
-    simdjson::dom::element children;
-    if (object["children"].get(children) != simdjson::SUCCESS) return {};
-    simdjson::dom::array array;
-    if (children.get(array) != simdjson::SUCCESS) {
-      return bad(fmt::format("{}: children is an array; leave it out for a sensor", path()));
-    }
+    const Result<Entry> entry = read_entry(object);
+    if (!entry.ok()) return entry.status().with(path());
+    into.identifier = *entry->identifier;
+    into.name = entry->name.value_or("");
+    if (!entry->children.has_value()) return {};
+    const simdjson::dom::array& array = *entry->children;
     if (stack_.size() == hierarchy::kMaxDepth) {
-      return bad(fmt::format("{}: groups stand deeper than {}", path(), hierarchy::kMaxDepth));
+      return bad(fmt::format("{}: {}", path(), too_deep()));
     }
-    into.group = true;
-    into.children.reserve(array.size());  // see Frame; size() saturates at 2^24 - 1
+    // size() saturates there.
     if (array.size() >= 0xffffff) return bad(fmt::format("{}: too many children", path()));
+    into.group = true;
+    into.children.reserve(array.size());  // see Frame
     stack_.push_back({&into, array.begin(), array.end()});
     return {};
   }
@@ -148,14 +177,42 @@ Result<Registry> parse_registry(std::string_view json) {
   simdjson::dom::parser parser;
   simdjson::dom::element element;
   const auto error = parser.parse(json.data(), json.size()).get(element);
-  if (error == simdjson::DEPTH_ERROR) {
-    return bad(fmt::format("groups stand deeper than {}", hierarchy::kMaxDepth));
-  }
+  if (error == simdjson::DEPTH_ERROR) return bad(too_deep());
+  if (error == simdjson::NUMBER_ERROR) return bad("a number in it is out of range");
   if (error != simdjson::SUCCESS) return bad(simdjson::error_message(error));
   Outline outline;
   if (Status status = JsonOutline().read(element, outline); !status.ok()) return status;
   return Registry::of(outline);
 }
+
+namespace {
+
+// The one registry of a text that begins with '{'.
+Result<Registry> parse_json(std::string_view text) {
+  const auto not_json = [text](std::size_t offset, std::string_view what) {
+    return bad(fmt::format("{}: this is not JSON: {}", line_and_column(text, offset), what));
+  };
+  if (const std::size_t prefix = core::utf8_prefix(text); prefix < text.size()) {
+    return not_json(prefix, "a byte that is not UTF-8");
+  }
+  JsonScan scan(text);
+  std::string_view raw;
+  if (!scan.value(raw)) {
+    // What is missing at the end is missing after the last character, not after empty lines.
+    const std::size_t last = text.find_last_not_of(" \t\r\n") + 1;
+    const std::size_t offset = std::min(scan.offset(), last);
+    if (!scan.too_deep()) return not_json(offset, scan.what());
+    return bad(fmt::format("{}: {}; groups may stand {} deep", line_and_column(text, offset),
+                           scan.what(), hierarchy::kMaxDepth));
+  }
+  if (scan.more()) {
+    return bad(line_and_column(text, scan.offset()) +
+               ": something follows the registry; one file holds one");
+  }
+  return parse_registry(raw);
+}
+
+}  // namespace
 
 Result<std::vector<Registry>> parse_registries(std::string_view text, std::string_view file) {
   const std::string name(file);
@@ -169,14 +226,7 @@ Result<std::vector<Registry>> parse_registries(std::string_view text, std::strin
     auto read = parse_csv(text);
     return read.ok() ? std::move(read) : read.status().with(name);
   }
-  JsonScan scan(text, first);
-  std::string_view raw;
-  if (!scan.value(raw) || scan.more()) {
-    return bad(fmt::format("{}: {}: this is not JSON: {}", name,
-                           line_and_column(text, scan.offset()),
-                           scan.what().empty() ? "something follows the registry" : scan.what()));
-  }
-  auto read = parse_registry(raw);
+  auto read = parse_json(text);
   if (!read.ok()) return read.status().with(name);
   std::vector<Registry> registries;
   registries.push_back(*std::move(read));

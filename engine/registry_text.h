@@ -1,5 +1,9 @@
 // Registries from text: Titan's JSON, and CSV of child,parent for large plants.
 //
+// Invariants
+//  1. In JSON null is as absent; keys other than identifier, name and children are not looked at.
+//  2. A message is one line and stays short; it begins with the path, or with the line if the text
+//     itself is wrong.
 // Thread safety: thread-safe (pure).
 #pragma once
 

@@ -75,7 +75,7 @@ void ShardWorker::cross_in(Entry& entry, Cut cut) {
     cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
   }
   if (lane_.has_value()) {
-    lane_->reach(entry, cut, cut.emission && shared_.emit.records > 0);
+    lane_->reach(entry, cut);
     apply_group_tuples();
   }
   cross(cut);

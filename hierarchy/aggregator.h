@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,12 +80,11 @@ class Aggregator {
   // Raises the outcome of each tuple, also of those of sensors that stand in no tree; outcomes[0]
   // is tuple `from`'s.
   virtual void apply(const Part& part, std::uint8_t* outcomes) = 0;
-  // Stream time at `cut`, and the time of the record behind it.
+  // The time of the record behind `cut`, see Groups.
   virtual void reach(std::int64_t time, const PublishCut& cut) {
     (void)time;
     (void)cut;
   }
-  virtual void record_boundary(const PublishCut& cut) { (void)cut; }
   virtual void finish(const PublishCut& cut) = 0;
   // The forest is about to change: what was put off by its places is done now.
   virtual void settle() = 0;
@@ -99,8 +99,7 @@ class Aggregator {
 
  protected:
   void add_row(std::uint32_t tree, const std::shared_ptr<const Tree>& of, std::uint32_t group,
-               const Aggregate& aggregate, Time window_start = kNoTime,
-               Time window_end = kNoTime) {
+               const Aggregate& aggregate, Time window_start = kNoTime, Time window_end = kNoTime) {
     setting_.cuts.rows().push_back({.tree = of.get(),
                                     .group = group,
                                     .field = setting_.name(),
@@ -109,6 +108,22 @@ class Aggregator {
                                     .window_start = window_start,
                                     .window_end = window_end});
     ++setting_.counts[tree].results;
+  }
+  // One for each group, as it is now.
+  void add_rows(std::uint32_t tree, const std::shared_ptr<const Tree>& of,
+                std::span<const std::uint32_t> groups, Panel& panel) {
+    std::vector<Row>& rows = setting_.cuts.rows();
+    rows.resize(rows.size() + groups.size());
+    Row* row = rows.data() + (rows.size() - groups.size());
+    for (const std::uint32_t g : groups) {
+      row->tree = of.get();
+      row->group = g;
+      row->field = setting_.name();
+      // In place: a copy would wait for the stores of what it copies.
+      new (&row->aggregate) Aggregate(panel.at(g));
+      ++row;
+    }
+    setting_.counts[tree].results += groups.size();
   }
   // The field's column, or null.
   const core::Column* column(const Part& part) const {

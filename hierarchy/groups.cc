@@ -73,8 +73,7 @@ void Groups::Family::apply(Part part, std::uint8_t* verdicts) {
 }
 
 // Only tuples of sensors that stand in a tree count.
-void Groups::Family::count(const Part& part, const std::uint8_t* outcomes,
-                           std::uint8_t* verdicts) {
+void Groups::Family::count(const Part& part, const std::uint8_t* outcomes, std::uint8_t* verdicts) {
   constexpr std::array<std::uint8_t, 4> kVerdicts{kNobody, kNobody, kLate, kTaken};
   const std::uint32_t n = part.to - part.from;
   const bool one_tree = forest.trees() == 1;
@@ -146,13 +145,13 @@ void Groups::change(std::shared_ptr<const Registry> registry, const Spec* spec,
   Family& of = *known->second.family;
   for (const auto& aggregator : of.aggregators) aggregator->settle();
   const Regrouping change = of.forest.put(known->second.tree, std::move(registry));
-  for (const auto& aggregator : of.aggregators) aggregator->change(change, cut, began_);
+  const bool publish = raw(cut.seq) > 0;
+  for (const auto& aggregator : of.aggregators) aggregator->change(change, cut, publish);
   cuts_->give_out();
 }
 
 void Groups::apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to,
                    std::uint64_t base, std::uint8_t* verdicts) {
-  began_ = began_ || from < to;
   for (std::uint32_t at = from; at < to; at += kPart) {
     const std::uint32_t end = to - at < kPart ? to : at + kPart;
     const Part part{columns, at, end, base, nullptr, stream_time_};
@@ -166,13 +165,6 @@ void Groups::apply(const core::Columns& columns, std::uint32_t from, std::uint32
 void Groups::reach(std::int64_t time, RecordPosition seq) {
   for (const auto& family : families_) {
     for (const auto& aggregator : family->aggregators) aggregator->reach(time, cut(seq));
-  }
-  cuts_->give_out();
-}
-
-void Groups::record_boundary(RecordPosition seq) {
-  for (const auto& family : families_) {
-    for (const auto& aggregator : family->aggregators) aggregator->record_boundary(cut(seq));
   }
   cuts_->give_out();
 }

@@ -82,7 +82,7 @@ class Groups {
   static Status check_size(const Registry& registry, const Spec& spec);
 
   // Puts a registry in at a cut. A known root keeps its spec, whatever `spec` says. What the change
-  // does to results is published at `cut`; before the first tuple nothing is. REQUIRES: Registries
+  // does to results is published at `cut`; before the first record nothing is. REQUIRES: Registries
   // has accepted it.
   void change(std::shared_ptr<const Registry> registry, const Spec* spec, const PublishCut& cut);
 
@@ -90,12 +90,10 @@ class Groups {
   // raised to what the hierarchies made of the tuple (one byte a tuple of the block).
   void apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to, std::uint64_t base,
              std::uint8_t* verdicts);
-  // The record at position `seq` will come next and has this event time: publishes the boundaries
-  // of `latest` that it reaches. apply() does so by itself; this is for a cut that lies there and
-  // is to see them.
+  // A record will come next, after `seq` others and with this event time (kNoTime: none, or it was
+  // rejected): publishes the boundaries of `latest` that it reaches, those of periods in records
+  // included. Times apply() sees to by itself, boundaries in records it does not.
   void reach(std::int64_t time, RecordPosition seq);
-  // A boundary of periods in records lies here.
-  void record_boundary(RecordPosition seq);
   // The input has ended after `seq` records.
   void finish(RecordPosition seq);
 
@@ -125,7 +123,6 @@ class Groups {
   std::vector<std::unique_ptr<Family>> families_;
   std::map<std::string, Place, std::less<>> hierarchies_;  // by root
   std::int64_t stream_time_ = kNoTime.ns;
-  bool began_ = false;  // a tuple has come
 };
 
 }  // namespace weir::hierarchy

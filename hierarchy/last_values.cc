@@ -17,7 +17,7 @@ class LastValues final : public Aggregator {
 
   void apply(const Part& part, std::uint8_t* outcomes) override;
   void reach(std::int64_t time, const PublishCut& cut) override;
-  void record_boundary(const PublishCut& cut) override;
+  void cross_records(const PublishCut& cut);
   void finish(const PublishCut& cut) override;
   void settle() override { flush(); }
   void change(const Regrouping& change, const PublishCut& cut, bool publish) override;
@@ -36,6 +36,7 @@ class LastValues final : public Aggregator {
   };
   struct Standing {
     std::unique_ptr<Panel> panel;
+    bool plain = false;                // changelog: of its tree
     std::vector<Aggregate> published;  // latest
   };
   static constexpr std::uint32_t kAhead = 12;  // tuples
@@ -130,11 +131,14 @@ void LastValues::publish_above(std::uint32_t sensor, double value, const Publish
   const auto places = setting_.forest.places(sensor);
   for (const Forest::Place place : places) {
     const auto& tree = setting_.forest.tree(place.tree);
-    Panel& panel = *standing_[place.tree].panel;
-    panel.set(place.leaf, value);
-    for (const std::uint32_t g : tree->ancestors(place.leaf)) {
-      add_row(place.tree, tree, g, panel.at(g));
+    const Standing& standing = standing_[place.tree];
+    Panel& panel = *standing.panel;
+    if (standing.plain) {
+      panel.set_through(place.leaf, value);
+    } else {
+      panel.set(place.leaf, value);
     }
+    add_rows(place.tree, tree, tree->ancestors(place.leaf), panel);
   }
   if (!places.empty()) setting_.cuts.close(cut, Side::kAfterRecord, places.size() == 1);
 }
@@ -152,12 +156,12 @@ void LastValues::cross(std::int64_t time, const PublishCut& cut) {
 }
 
 void LastValues::reach(std::int64_t time, const PublishCut& cut) {
+  if (setting_.options().emit.records > 0) return cross_records(cut);
   if (cut.time.known()) cross(time, cut);
 }
 
-void LastValues::record_boundary(const PublishCut& cut) {
-  const std::uint64_t records = setting_.options().emit.records;
-  if (changelog() || records == 0 || raw(cut.seq) % records != 0) return;
+void LastValues::cross_records(const PublishCut& cut) {
+  if (changelog() || raw(cut.seq) % setting_.options().emit.records != 0) return;
   flush();
   expire(cut.time.ns);
   publish_touched(cut, Side::kBeforeRecord);
@@ -167,7 +171,7 @@ void LastValues::finish(const PublishCut& cut) {
   if (changelog()) return;
   flush();
   expire(cut.time.ns);
-  publish_touched(cut, Side::kBeforeRecord);
+  publish_touched(cut, Side::kAfterRecord);
 }
 
 // Brings the panels up to the values.
@@ -237,6 +241,7 @@ void LastValues::change(const Regrouping& change, const PublishCut& cut, bool pu
     setting_.cuts.close(cut, Side::kBeforeRecord, false);
   }
   standing.panel = std::move(panel);
+  standing.plain = changelog() && change.after->plain();
   standing.published = std::move(published);
 }
 

@@ -40,36 +40,41 @@ Panel::Panel(std::shared_ptr<const Tree> tree)
       stale_(tree_->blocks().size()),
       with_value_(tree_->blocks().size()) {}
 
-// Which of 64 blocks have a mark.
-static std::uint64_t marked(const std::uint8_t* marks, std::uint8_t mark) {
-  static_assert(std::endian::native == std::endian::little);
+// Takes a mark from 64 blocks; which have had it.
+std::uint64_t Panel::take_bits(Marks* marks, Marks mark) {
+  static_assert(std::endian::native == std::endian::little && sizeof(Marks) == 1);
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  const std::uint64_t mask = kOnes * static_cast<std::uint64_t>(mark);
   std::uint64_t words[8], any = 0;
   std::memcpy(words, marks, sizeof words);
   for (const std::uint64_t word : words) any |= word;
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  if ((any & kOnes * mark) == 0) return 0;
+  if ((any & mask) == 0) return 0;
   std::uint64_t bits = 0;
   for (int i = 0; i < 8; ++i) {
     // The lowest bits of eight bytes, moved side by side into the highest byte.
-    const std::uint64_t lowest = words[i] >> std::countr_zero(mark) & kOnes;
+    const std::uint64_t lowest = words[i] >> std::countr_zero(static_cast<unsigned>(mark)) & kOnes;
     bits |= (lowest * 0x0102040810204080 >> 56) << 8 * i;
+    words[i] &= ~mask;
   }
+  std::memcpy(marks, words, sizeof words);
   return bits;
 }
 
 // Visits the blocks that have a mark and those above them, ascending, and takes the mark from all.
 template <class Visit>
-void Panel::take_marked(Mark mark, const Visit& visit) {
+void Panel::take_marked(Marks mark, const Visit& visit) {
   for (std::uint32_t from = 0; from < marks_.size(); from += 64) {
-    std::uint64_t bits = marked(&marks_[from], mark);
+    std::uint64_t bits = take_bits(&marks_[from], mark);
     while (bits != 0) {
       const std::uint32_t block = from + static_cast<std::uint32_t>(std::countr_zero(bits));
       bits &= bits - 1;
-      marks_[block] &= static_cast<std::uint8_t>(~mark);
       for (const Tree::Place& out : tree_->outs(block)) {
         // Outs lie behind: among these 64, or where the loop will come to.
-        marks_[out.block] |= mark;
-        if (out.block - from < 64) bits |= std::uint64_t{1} << (out.block - from);
+        if (out.block - from < 64) {
+          bits |= std::uint64_t{1} << (out.block - from);
+        } else {
+          marks_[out.block] = marks_[out.block] | mark;
+        }
       }
       visit(block);
     }
@@ -82,9 +87,9 @@ void Panel::raise_above(std::uint32_t block) {
   for (const Tree::Place& place : tree_->outs(block)) {
     const std::uint32_t lane = place.cell - tree_->blocks()[place.block].first;
     const auto bit = static_cast<std::uint16_t>(1u << lane);
-    if ((marks_[place.block] & kDirty) != 0 && (stale_[place.block] & bit) != 0) continue;
+    if ((marks_[place.block] & Marks::kDirty) && (stale_[place.block] & bit) != 0) continue;
     stale_[place.block] |= bit;
-    marks_[place.block] |= kDirty;
+    marks_[place.block] = marks_[place.block] | Marks::kDirty;
     raise_above(place.block);
   }
 }
@@ -96,29 +101,49 @@ void Panel::collect(std::uint32_t block, Batch& batch) {
   const std::uint32_t* sources = tree_->sources().data() + tree_->blocks()[block].first;
   for (; stale != 0; stale &= stale - 1) {
     const std::uint32_t source = sources[std::countr_zero(stale)];
-    if ((marks_[source] & kDirty) != 0) collect(source, batch);
+    if (marks_[source] & Marks::kDirty) collect(source, batch);
   }
-  marks_[block] &= static_cast<std::uint8_t>(~kDirty);
+  marks_[block] = without(marks_[block], Marks::kDirty);
   batch.add(block);
 }
 
 void Panel::sweep() {
   Batch batch(*this);
-  take_marked(kDirty, [&](std::uint32_t block) {
+  take_marked(Marks::kDirty, [&](std::uint32_t block) {
     if (stale_[block] != 0) stale_[block] = 0;
     batch.add(block);
   });
   batch.fold();
 }
 
+void Panel::settle() {
+  sweep();
+  written_count_ = 0;
+  clean_ = true;
+}
+
+void Panel::set_through(std::uint32_t leaf, double value) {
+  if (!clean_ || written_count_ != 0) settle();
+  const Tree::Place place = tree_->places(leaf).front();
+  cells_[place.cell] = Cell::of(value + 0.0);
+  marks_[place.block] = marks_[place.block] | Marks::kTouched | Marks::kUsed;
+  Batch batch(*this);
+  for (std::uint32_t block = place.block; block != Tree::kNone;
+       block = tree_->blocks()[block].out.block) {
+    batch.add(block);
+  }
+  batch.fold();
+}
+
 void Panel::refresh(std::uint32_t block) {
   if (written_count_ > kFew) {
-    sweep();
-  } else {
+    settle();
+  } else if (written_count_ > 0) {
     for (std::uint32_t i = 0; i < written_count_; ++i) raise_above(written_[i]);
+    written_count_ = 0;
+    clean_ = false;
   }
-  written_count_ = 0;
-  if ((marks_[block] & kDirty) == 0) return;
+  if (!(marks_[block] & Marks::kDirty)) return;
   Batch batch(*this);
   collect(block, batch);
   batch.fold();
@@ -152,27 +177,28 @@ std::uint32_t Panel::count_members(std::uint32_t group) {
 
 void Panel::take_touched(std::vector<std::uint32_t>& groups) {
   groups.clear();
-  take_marked(kTouched, [&](std::uint32_t block) {
+  take_marked(Marks::kTouched, [&](std::uint32_t block) {
     const std::uint32_t group = tree_->group_of_block(block);
     if (group != Tree::kNone) groups.push_back(group);
   });
 }
 
 void Panel::reset() {
-  take_marked(kUsed, [&](std::uint32_t id) {
+  take_marked(Marks::kUsed, [&](std::uint32_t id) {
     const Tree::Block& block = tree_->blocks()[id];
     std::fill_n(cells_.begin() + block.first, block.size, Cell());
     cells_[block.out.cell] = Cell();
-    marks_[id] = 0;
+    marks_[id] = Marks::kNone;
     stale_[id] = 0;
     with_value_[id] = 0;
   });
   written_count_ = 0;
+  clean_ = true;
 }
 
 std::uint64_t Panel::memory_bytes() const {
-  return cells_.size() * sizeof(Cell) + marks_.size() + stale_.size() * sizeof(std::uint16_t) +
-         with_value_.size() * sizeof(std::uint32_t);
+  return sizeof(Panel) + cells_.size() * sizeof(Cell) + marks_.size() +
+         stale_.size() * sizeof(std::uint16_t) + with_value_.size() * sizeof(std::uint32_t);
 }
 
 }  // namespace weir::hierarchy

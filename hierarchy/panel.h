@@ -46,6 +46,9 @@ class Panel {
   // REQUIRES: finite. −0 is taken as 0.
   void set(std::uint32_t leaf, double value) { put(leaf, Cell::of(value + 0.0)); }
   void clear(std::uint32_t leaf) { put(leaf, Cell()); }
+  // set(), and what lies above is folded at once, for those who ask for all of it each time.
+  // REQUIRES: the tree is plain().
+  void set_through(std::uint32_t leaf, double value);
   bool has(std::uint32_t leaf) const {
     return cells_[tree_->places(leaf).front().cell].present > 0;
   }
@@ -62,13 +65,23 @@ class Panel {
   std::uint64_t memory_bytes() const;
 
  private:
-  // Of blocks.
-  enum Mark : std::uint8_t {
+  // Of a block. No integer, since stores of bytes may alias whatever set() would keep in registers.
+  enum class Marks : std::uint8_t {
+    kNone = 0,
     kDirty = 1,    // a cell is other than when it was folded
     kTouched = 2,  // a leaf's cell has been written since take_touched()
     kUsed = 4,     // the same, since reset()
-    kNew = kDirty | kTouched | kUsed,
+    kAll = 7,
   };
+  friend constexpr Marks operator|(Marks a, Marks b) {
+    return static_cast<Marks>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+  }
+  static constexpr Marks without(Marks a, Marks b) {
+    return static_cast<Marks>(static_cast<std::uint8_t>(a) & ~static_cast<std::uint8_t>(b));
+  }
+  friend constexpr bool operator&(Marks a, Marks b) {
+    return (static_cast<std::uint8_t>(a) & static_cast<std::uint8_t>(b)) != 0;
+  }
   // Written cells whose blocks are raised one by one: about as many as cost what a sweep does.
   static constexpr std::uint32_t kFew = 64;
   static constexpr std::uint32_t kBatch = 128;  // blocks that are folded in one call
@@ -77,27 +90,30 @@ class Panel {
   void put(std::uint32_t leaf, const Cell& cell) {
     for (const Tree::Place place : tree_->places(leaf)) {
       cells_[place.cell] = cell;
-      marks_[place.block] = kNew;
+      marks_[place.block] = Marks::kAll;
       written_[written_count_++ % kFew] = place.block;
     }
   }
+  static std::uint64_t take_bits(Marks* marks, Marks mark);
   template <class Visit>
-  void take_marked(Mark mark, const Visit& visit);
+  void take_marked(Marks mark, const Visit& visit);
   void raise_above(std::uint32_t block);
   void refresh(std::uint32_t block);
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
+  void settle();
   Folding folding();
   std::uint32_t count_members(std::uint32_t group);
 
   std::shared_ptr<const Tree> tree_;
   std::vector<Cell> cells_;
-  std::vector<std::uint8_t> marks_;   // by block, and zeros up to a multiple of 64
+  std::vector<Marks> marks_;          // by block, and zeros up to a multiple of 64
   std::vector<std::uint16_t> stale_;  // bit c: cell c of the block has a source that was dirty
   std::vector<std::uint32_t> with_value_;
   // Since the last refresh. Beyond kFew only the count is of use.
   std::array<std::uint32_t, kFew> written_{};
   std::uint64_t written_count_ = 0;
+  bool clean_ = true;  // no block is dirty but those of written_
 };
 
 }  // namespace weir::hierarchy

@@ -1,12 +1,11 @@
 #include "hierarchy/registry.h"
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_map>
 #include <utility>
 
 #include "core/utf8.h"
 #include "hierarchy/registry_parts.h"
+#include "hierarchy/registry_path.h"
 
 namespace weir::hierarchy {
 namespace {
@@ -14,6 +13,8 @@ namespace {
 Status wrong(const std::string& path, const std::string& what) {
   return {Code::kConfig, path + ": " + what};
 }
+
+std::string line_of(const Edge& edge) { return "line " + std::to_string(edge.line); }
 
 // What is wrong with an identifier, or nothing.
 std::string identifier_fault(std::string_view identifier) {
@@ -28,9 +29,12 @@ std::string identifier_fault(std::string_view identifier) {
 // Reads an Outline depth first, without recursion: it may be hostile.
 class OutlineReader {
  public:
+  explicit OutlineReader(std::size_t size) : parts_(size) {}
   Status read(const Outline& root) {
-    if (!root.group) return wrong(root.identifier, "the root has no children; it must be a group");
     if (Status status = enter(root); !status.ok()) return status;
+    if (!root.group) {
+      return wrong(shown(root.identifier), "the root has no children; it must be a group");
+    }
     while (!stack_.empty()) {
       Frame& top = stack_.back();
       if (top.next == top.outline->children.size()) {
@@ -52,29 +56,38 @@ class OutlineReader {
     std::vector<std::uint32_t> members;
   };
 
-  std::string path_of(const Outline& outline) const {
-    std::string path;
-    for (const Frame& frame : stack_) path += frame.outline->identifier + "/";
-    return path + outline.identifier;
+  // The path of what stands below all that is open, or of the last that is open.
+  std::string path_of(const Outline* last) const {
+    std::vector<std::string_view> path;
+    for (const Frame& frame : stack_) path.push_back(frame.outline->identifier);
+    if (last != nullptr) path.push_back(last->identifier);
+    return shown_path(path);
+  }
+
+  // Of what is entered now, whose identifier is none: "plant/hall/child 3".
+  std::string place() const {
+    if (stack_.empty()) return "registry";
+    return path_of(nullptr) + "/child " + std::to_string(stack_.back().next);
   }
 
   Status enter(const Outline& outline) {
     if (const std::string fault = identifier_fault(outline.identifier); !fault.empty()) {
-      return wrong(stack_.empty() ? "registry" : path_of(outline), fault);
+      return wrong(place(), fault);
     }
-    if (stack_.size() == kMaxDepth) {
-      return wrong(path_of(outline), "groups stand deeper than " + std::to_string(kMaxDepth));
+    if (outline.group && stack_.size() == kMaxDepth) {
+      return wrong(path_of(&outline), "groups stand deeper than " + std::to_string(kMaxDepth));
     }
     const std::uint32_t part = parts_.add(outline.identifier);
     RegistryParts::Part& known = parts_.all[part];
     if (known.open) {
-      return wrong(path_of(outline), "cycle: " + outline.identifier + " stands above itself");
+      return wrong(path_of(&outline),
+                   "cycle: " + shown(outline.identifier) + " stands above itself");
     }
     if (known.kind != RegistryParts::Kind::kUnknown &&
         (known.kind == RegistryParts::Kind::kGroup) != outline.group) {
-      return wrong(path_of(outline), outline.identifier + " is a " +
-                                         (outline.group ? "group" : "sensor") + " here and a " +
-                                         (outline.group ? "sensor" : "group") + " elsewhere");
+      return wrong(path_of(&outline), shown(outline.identifier) + " is a " +
+                                          (outline.group ? "group" : "sensor") + " here and a " +
+                                          (outline.group ? "sensor" : "group") + " elsewhere");
     }
     if (known.name.empty()) known.name = outline.name;
     if (!stack_.empty()) stack_.back().members.push_back(part);
@@ -94,8 +107,8 @@ class OutlineReader {
     RegistryParts::Part& known = parts_.all[frame.part];
     known.open = false;
     if (known.kind == RegistryParts::Kind::kGroup && known.members != frame.members) {
-      return wrong(path_of(*frame.outline),
-                   "group " + frame.outline->identifier + " stands twice, with other members here");
+      return wrong(path_of(frame.outline), "group " + shown(frame.outline->identifier) +
+                                               " stands twice, with other members here");
     }
     known.kind = RegistryParts::Kind::kGroup;
     known.members = std::move(frame.members);
@@ -108,43 +121,53 @@ class OutlineReader {
 
 }  // namespace
 
-std::uint32_t RegistryParts::add(std::string_view identifier) {
-  const auto found = numbers_.find(identifier);
-  if (found != numbers_.end()) return found->second;
-  const auto number = static_cast<std::uint32_t>(all.size());
-  all.push_back({});
-  all.back().identifier = identifier;
-  numbers_.emplace(all.back().identifier, number);
-  return number;
+namespace {
+
+std::size_t size_of(const Outline& root) {
+  std::size_t size = 1;
+  std::vector<const Outline*> stack{&root};
+  while (!stack.empty()) {
+    const Outline* outline = stack.back();
+    stack.pop_back();
+    size += outline->children.size();
+    for (const Outline& child : outline->children) {
+      if (!child.children.empty()) stack.push_back(&child);
+    }
+  }
+  return size;
 }
 
-void RegistryParts::make_distinct(std::vector<std::uint32_t>& members) {
-  std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
-}
+}  // namespace
 
 Result<Registry> Registry::of(const Outline& root) {
-  OutlineReader reader;
+  OutlineReader reader(size_of(root));
   if (Status status = reader.read(root); !status.ok()) return status;
-  return of_parts(reader.parts(), 0);
+  RegistryParts& parts = reader.parts();
+  parts.sort();
+  const auto at = std::lower_bound(
+      parts.all.begin(), parts.all.end(), root.identifier,
+      [](const RegistryParts::Part& part, const std::string& id) { return part.identifier < id; });
+  const auto top = static_cast<std::uint32_t>(at - parts.all.begin());
+  if (const auto fault = parts.give_levels({&top, 1})) {
+    return wrong(parts.path_of(fault->path), fault->what);
+  }
+  return of_parts(parts, top);
 }
 
-Result<std::vector<Registry>> Registry::of_edges(std::span<const Edge> edges) {
-  if (edges.empty()) return Status(Code::kConfig, "no line of child,parent");
-  RegistryParts parts;
-  std::vector<bool> is_child;
+namespace {
+
+// Fills the parts from lines. Every part is a group or a sensor afterwards.
+Status read_edges(std::span<const Edge> edges, RegistryParts& parts) {
   for (const Edge& edge : edges) {
-    const std::string line = "line " + std::to_string(edge.line);
-    for (const std::string& identifier : {edge.child, edge.parent}) {
-      const std::string fault = identifier_fault(identifier);
-      if (!fault.empty()) return wrong(line, fault);
+    for (const std::string* identifier : {&edge.child, &edge.parent}) {
+      const std::string fault = identifier_fault(*identifier);
+      if (!fault.empty()) return wrong(line_of(edge), fault);
     }
     if (edge.child == edge.parent) {
-      return wrong(line, "cycle: " + edge.child + " stands above itself");
+      const std::string id = shown(edge.child);
+      return wrong(line_of(edge), id + "/" + id + ": cycle: " + id + " stands above itself");
     }
     const std::uint32_t child = parts.add(edge.child), parent = parts.add(edge.parent);
-    is_child.resize(parts.all.size());
-    is_child[child] = true;
     parts.all[parent].kind = RegistryParts::Kind::kGroup;
     parts.all[parent].members.push_back(child);
   }
@@ -152,146 +175,135 @@ Result<std::vector<Registry>> Registry::of_edges(std::span<const Edge> edges) {
     if (part.kind == RegistryParts::Kind::kUnknown) part.kind = RegistryParts::Kind::kSensor;
     RegistryParts::make_distinct(part.members);
   }
-  if (Status status = parts.check_cycles(); !status.ok()) return status;
+  return {};
+}
+
+// What is wrong, with the line that closes the cycle if it is one.
+Status described(const RegistryParts& parts, const RegistryParts::Fault& fault,
+                 std::span<const Edge> edges) {
+  const Status status = wrong(parts.path_of(fault.path), fault.what);
+  if (!fault.cycle) return status;
+  const std::string_view child = parts.all[fault.path.back()].identifier;
+  const std::string_view parent = parts.all[fault.path[fault.path.size() - 2]].identifier;
+  const auto edge = std::find_if(edges.begin(), edges.end(), [&](const Edge& e) {
+    return e.child == child && e.parent == parent;
+  });
+  return edge == edges.end() ? status : status.with(line_of(*edge));
+}
+
+}  // namespace
+
+Result<std::vector<Registry>> Registry::of_edges(std::span<const Edge> edges) {
+  if (edges.empty()) return Status(Code::kConfig, "no line of child,parent");
+  RegistryParts parts(edges.size());
+  if (Status status = read_edges(edges, parts); !status.ok()) return status;
+  parts.sort();
+  std::vector<bool> is_child(parts.all.size());
+  for (const RegistryParts::Part& part : parts.all) {
+    for (const std::uint32_t member : part.members) is_child[member] = true;
+  }
   std::vector<std::uint32_t> roots;
   for (std::uint32_t part = 0; part < parts.all.size(); ++part) {
     if (!is_child[part]) roots.push_back(part);
   }
-  std::sort(roots.begin(), roots.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return parts.all[a].identifier < parts.all[b].identifier;
-  });
+  if (const auto fault = parts.give_levels(roots)) return described(parts, *fault, edges);
   std::vector<Registry> registries;
+  registries.reserve(roots.size());
   for (const std::uint32_t root : roots) registries.push_back(of_parts(parts, root));
   return registries;
 }
 
-Status RegistryParts::check_cycles() const {
-  enum class Seen : std::uint8_t { kNot, kOpen, kDone };
-  std::vector<Seen> seen(all.size(), Seen::kNot);
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack;
-  const auto path_to = [&](std::uint32_t last) {
-    std::string path;
-    for (const auto& [part, next] : stack) path += all[part].identifier + "/";
-    return path + all[last].identifier;
-  };
-  for (std::uint32_t start = 0; start < all.size(); ++start) {
-    if (seen[start] != Seen::kNot) continue;
-    stack.emplace_back(start, 0);
-    seen[start] = Seen::kOpen;
-    while (!stack.empty()) {
-      auto& [part, next] = stack.back();
-      if (next == all[part].members.size()) {
-        seen[part] = Seen::kDone;
-        stack.pop_back();
-        continue;
-      }
-      const std::uint32_t member = all[part].members[next++];
-      if (seen[member] == Seen::kOpen) {
-        return wrong(path_to(member), "cycle: " + all[member].identifier + " stands above itself");
-      }
-      if (seen[member] != Seen::kNot) continue;
-      if (stack.size() == kMaxDepth && !all[member].members.empty()) {
-        return wrong(path_to(member), "groups stand deeper than " + std::to_string(kMaxDepth));
-      }
-      seen[member] = Seen::kOpen;
-      stack.emplace_back(member, 0);
-    }
-  }
-  return {};
-}
+namespace {
 
-// REQUIRES: no cycles.
-std::vector<std::uint32_t> RegistryParts::bottom_up(std::uint32_t root) const {
-  std::vector<std::uint32_t> order;
-  std::vector<bool> seen(all.size());
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{root, 0}};
-  seen[root] = true;
+struct Below {
+  std::vector<std::uint32_t> groups, sensors;  // numbers of parts, in no order
+};
+
+Below below(RegistryParts& parts, std::uint32_t root) {
+  Below found;
+  std::vector<std::uint32_t> stack{root};
   while (!stack.empty()) {
-    auto& [part, next] = stack.back();
-    if (next == all[part].members.size()) {
-      order.push_back(part);
-      stack.pop_back();
-      continue;
+    const std::uint32_t group = stack.back();
+    stack.pop_back();
+    found.groups.push_back(group);
+    for (const std::uint32_t number : parts.all[group].members) {
+      RegistryParts::Part& member = parts.all[number];
+      if (std::exchange(member.taken, root + 1) == root + 1) continue;
+      (member.kind == RegistryParts::Kind::kGroup ? stack : found.sensors).push_back(number);
     }
-    const std::uint32_t member = all[part].members[next++];
-    if (seen[member]) continue;
-    seen[member] = true;
-    stack.emplace_back(member, 0);
   }
-  return order;
+  return found;
 }
 
-Registry Registry::of_parts(const RegistryParts& parts, std::uint32_t root) {
-  std::vector<std::uint32_t> groups, sensors;
-  std::vector<std::uint32_t> level(parts.all.size(), 0);
-  for (const std::uint32_t part : parts.bottom_up(root)) {
-    const RegistryParts::Part& it = parts.all[part];
-    if (it.kind != RegistryParts::Kind::kGroup) {
-      sensors.push_back(part);
-      continue;
-    }
-    level[part] = 1;
-    for (const std::uint32_t m : it.members) level[part] = std::max(level[part], level[m] + 1);
-    groups.push_back(part);
-  }
-  const auto by_identifier = [&](std::uint32_t a, std::uint32_t b) {
-    return parts.all[a].identifier < parts.all[b].identifier;
-  };
-  std::sort(sensors.begin(), sensors.end(), by_identifier);
+}  // namespace
+
+Registry Registry::of_parts(RegistryParts& parts, std::uint32_t root) {
+  const auto& all = parts.all;
+  auto [groups, sensors] = below(parts, root);
+  std::sort(sensors.begin(), sensors.end());
   std::sort(groups.begin(), groups.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return level[a] != level[b] ? level[a] < level[b] : by_identifier(a, b);
+    return all[a].level != all[b].level ? all[a].level < all[b].level : a < b;
   });
   Registry registry;
-  std::vector<Member> members(parts.all.size());
+  // At most 5/8 of an index are in use: so large it never grows.
+  registry.index_ =
+      std::make_unique<core::KeyIndex>((groups.size() + sensors.size()) * 8 / 5 + 1, parts.seed());
+  const auto place = [&](const std::string& identifier, std::uint32_t number) {
+    registry.index_->insert(registry.index_->pack(0, identifier.data(), identifier.size()),
+                            identifier, number);
+  };
   registry.sensors_.reserve(sensors.size());
-  for (const std::uint32_t part : sensors) {
-    members[part] = {false, static_cast<std::uint32_t>(registry.sensors_.size())};
-    registry.sensors_.push_back({parts.all[part].identifier, parts.all[part].name});
+  for (std::uint32_t i = 0; i < sensors.size(); ++i) {
+    RegistryParts::Part& part = parts.all[sensors[i]];
+    part.index = i;
+    registry.sensors_.push_back({std::string(part.identifier), std::string(part.name)});
+    place(registry.sensors_.back().identifier, 2 * i);
   }
-  for (std::uint32_t i = 0; i < groups.size(); ++i) members[groups[i]] = {true, i};
   registry.groups_.reserve(groups.size());
-  for (const std::uint32_t part : groups) {
-    Group group{parts.all[part].identifier, parts.all[part].name, level[part], {}};
-    std::vector<std::uint32_t> sorted = parts.all[part].members;
-    std::sort(sorted.begin(), sorted.end(), by_identifier);
-    for (const std::uint32_t member : sorted) group.members.push_back(members[member]);
-    registry.groups_.push_back(std::move(group));
+  for (std::uint32_t i = 0; i < groups.size(); ++i) {
+    RegistryParts::Part& part = parts.all[groups[i]];
+    part.index = i;
+    Group& group = registry.groups_.emplace_back();
+    group = {std::string(part.identifier), std::string(part.name), part.level, {}};
+    place(group.identifier, 2 * i + 1);
+    group.members.reserve(part.members.size());
+    for (const std::uint32_t member : part.members) {  // they stand before it
+      group.members.push_back({all[member].kind == RegistryParts::Kind::kGroup, all[member].index});
+    }
   }
-  registry.group_order_.resize(registry.groups_.size());
-  std::iota(registry.group_order_.begin(), registry.group_order_.end(), 0u);
-  std::sort(registry.group_order_.begin(), registry.group_order_.end(),
-            [&](std::uint32_t a, std::uint32_t b) {
-              return registry.groups_[a].identifier < registry.groups_[b].identifier;
-            });
   return registry;
 }
 
+std::optional<Member> Registry::find(std::string_view identifier) const {
+  const std::uint32_t number = index_->find(index_->pack(0, identifier.data(), identifier.size()),
+                                            identifier.data(), identifier.size());
+  if (number == core::KeyIndex::kNone) return std::nullopt;
+  return Member{(number & 1) != 0, number >> 1};
+}
+
 std::optional<std::uint32_t> Registry::find_group(std::string_view identifier) const {
-  const auto at = std::lower_bound(
-      group_order_.begin(), group_order_.end(), identifier,
-      [&](std::uint32_t g, std::string_view id) { return groups_[g].identifier < id; });
-  if (at == group_order_.end() || groups_[*at].identifier != identifier) return std::nullopt;
-  return *at;
+  const auto found = find(identifier);
+  if (!found.has_value() || !found->group) return std::nullopt;
+  return found->index;
 }
 
 std::optional<std::uint32_t> Registry::find_sensor(std::string_view identifier) const {
-  const auto at = std::lower_bound(
-      sensors_.begin(), sensors_.end(), identifier,
-      [](const Sensor& sensor, std::string_view id) { return sensor.identifier < id; });
-  if (at == sensors_.end() || at->identifier != identifier) return std::nullopt;
-  return static_cast<std::uint32_t>(at - sensors_.begin());
+  const auto found = find(identifier);
+  if (!found.has_value() || found->group) return std::nullopt;
+  return found->index;
 }
 
 std::string Registry::path_to(Member member) const {
-  std::string path(identifier(member));
+  std::vector<std::string_view> path{identifier(member)};
   // A group's members stand below it, so what holds it comes later among the groups.
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
     const auto& members = groups_[g].members;
     if (std::find(members.begin(), members.end(), member) == members.end()) continue;
-    path = groups_[g].identifier + "/" + path;
+    path.push_back(groups_[g].identifier);
     member = {true, g};
   }
-  return path;
+  std::reverse(path.begin(), path.end());
+  return shown_path(path);
 }
 
 bool Registry::same_as(const Registry& other) const {
@@ -301,42 +313,6 @@ bool Registry::same_as(const Registry& other) const {
                     }) &&
          std::equal(sensors_.begin(), sensors_.end(), other.sensors_.begin(), other.sensors_.end(),
                     [](const Sensor& a, const Sensor& b) { return a.identifier == b.identifier; });
-}
-
-namespace {
-
-// Whether two registries of other roots may stand together.
-Status check_apart(const Registry& added, const Registry& standing) {
-  const std::string& there = standing.root().identifier;
-  for (std::uint32_t g = 0; g < added.groups().size(); ++g) {
-    const std::string& id = added.groups()[g].identifier;
-    const bool group = standing.find_group(id).has_value();
-    if (!group && !standing.find_sensor(id).has_value()) continue;
-    return wrong(added.path_to({true, g}), "group " + id + " is a " + (group ? "group" : "sensor") +
-                                               " of hierarchy " + there +
-                                               "; identifiers of groups are unique");
-  }
-  for (std::uint32_t s = 0; s < added.sensors().size(); ++s) {
-    const std::string& id = added.sensors()[s].identifier;
-    if (!standing.find_group(id).has_value()) continue;
-    return wrong(added.path_to({false, s}), "sensor " + id + " is a group of hierarchy " + there);
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<Registries::Outcome> Registries::put(std::shared_ptr<const Registry> registry) {
-  const std::string& root = registry->root().identifier;
-  for (const auto& [other, standing] : by_root_) {
-    if (other == root) continue;
-    if (Status status = check_apart(*registry, *standing); !status.ok()) return status;
-  }
-  const auto [at, added] = by_root_.try_emplace(root, registry);
-  if (added) return Outcome::kNew;
-  const bool same = registry->same_as(*at->second);
-  at->second = std::move(registry);
-  return same ? Outcome::kUnchanged : Outcome::kReplaced;
 }
 
 }  // namespace weir::hierarchy

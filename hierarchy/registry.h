@@ -10,6 +10,7 @@
 //  2. A group's level is one more than the highest of its members (sensors: 0; no members: 1).
 //     Groups are sorted by (level, identifier), so the root is the last, and sensors by identifier.
 //  3. Names are labels: nothing depends on them.
+//  4. The same groups and members give the same Registry, however they were written.
 // Thread safety: Registry immutable, Registries thread-compatible.
 #pragma once
 
@@ -22,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/key_index.h"
 #include "weir/status.h"
 
 namespace weir::hierarchy {
@@ -66,12 +68,13 @@ class Registry {
  public:
   // Errors (kConfig) give the path from the root to what is wrong: "plant/hall_a/press: …".
   static Result<Registry> of(const Outline& root);
-  // One registry for each child that is no child's child, in the order of their identifiers.
+  // One registry for each parent that is nobody's child, in the order of their identifiers.
   static Result<std::vector<Registry>> of_edges(std::span<const Edge> edges);
 
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Sensor>& sensors() const { return sensors_; }
   const Group& root() const { return groups_.back(); }
+  std::optional<Member> find(std::string_view identifier) const;
   std::optional<std::uint32_t> find_group(std::string_view identifier) const;
   std::optional<std::uint32_t> find_sensor(std::string_view identifier) const;
   std::string_view identifier(Member member) const {
@@ -84,11 +87,13 @@ class Registry {
 
  private:
   Registry() = default;
-  // REQUIRES: no cycles.
-  static Registry of_parts(const RegistryParts& parts, std::uint32_t root);
+  // REQUIRES: the parts are sorted and have levels.
+  static Registry of_parts(RegistryParts& parts, std::uint32_t root);
   std::vector<Group> groups_;
   std::vector<Sensor> sensors_;
-  std::vector<std::uint32_t> group_order_;  // by identifier
+  // By identifier, for put() and find(): twice the index, and one more for a group. It points to
+  // the identifiers, so a Registry moves but is not copied.
+  std::unique_ptr<core::KeyIndex> index_;
 };
 
 // The registries that stand, by root.

@@ -1,6 +1,8 @@
 // Which options go together, and what the windows of a registry may come to.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "hierarchy/groups.h"
 #include "hierarchy/window.h"
 
@@ -18,9 +20,9 @@ std::string text_of(std::int64_t ns) {
     const char* name;
   };
   constexpr std::int64_t kSecond = kNanosPerSecond;
-  for (const Unit unit : {Unit{kSecond * 86'400, "d"}, Unit{kSecond * 3600, "h"},
-                          Unit{kSecond * 60, "m"}, Unit{kSecond, "s"},
-                          Unit{1'000'000, "ms"}, Unit{1000, "us"}}) {
+  for (const Unit unit :
+       {Unit{kSecond * 86'400, "d"}, Unit{kSecond * 3600, "h"}, Unit{kSecond * 60, "m"},
+        Unit{kSecond, "s"}, Unit{1'000'000, "ms"}, Unit{1000, "us"}}) {
     if (ns != 0 && ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
   }
   return fmt::format("{}ns", ns);
@@ -35,9 +37,9 @@ Status check_spans(const GroupOptions& options) {
     const char* name;
     std::int64_t ns;
   };
-  for (const Span span : {Span{"emit", options.emit.ns}, Span{"grace", options.grace},
-                          Span{"window", options.window}, Span{"advance", options.advance},
-                          Span{"max-age", options.max_age}}) {
+  for (const Span span :
+       {Span{"emit", options.emit.ns}, Span{"grace", options.grace}, Span{"window", options.window},
+        Span{"advance", options.advance}, Span{"max-age", options.max_age}}) {
     if (span.ns < 0) return wrong(span.name, text_of(span.ns), "is below 0; write a duration");
     if (span.ns > kLongest) {
       return wrong(span.name, text_of(span.ns), "is too long; it is at most 50 years");
@@ -50,9 +52,9 @@ Status check_spans(const GroupOptions& options) {
 Status check_mode(const GroupOptions& options) {
   const bool windows = options.mode == Mode::kTumbling || options.mode == Mode::kSliding;
   if (options.emit.records > 0 && options.emit.ns > 0) {
-    return wrong("emit", text_of(options.emit.ns),
-                 fmt::format("cannot be {} records as well; give one of them",
-                             options.emit.records));
+    return wrong(
+        "emit", text_of(options.emit.ns),
+        fmt::format("cannot be {} records as well; give one of them", options.emit.records));
   }
   if (options.emit.records > 0 && options.mode != Mode::kLatest) {
     return wrong("emit", fmt::format("\"{} records\"", options.emit.records),
@@ -85,7 +87,8 @@ std::int64_t most_windows(const GroupOptions& options) {
   const bool sliding = options.mode == Mode::kSliding;
   const std::int64_t length = sliding ? options.window : options.emit.ns;
   const std::int64_t advance = sliding ? options.advance : options.emit.ns;
-  return (length + options.grace + options.emit.ns) / advance;
+  // What is not told yet is not known.
+  return advance <= 0 ? 0 : (length + options.grace + options.emit.ns) / advance;
 }
 
 Status check_windows(const GroupOptions& options) {
@@ -103,11 +106,11 @@ Status check_windows(const GroupOptions& options) {
                                text_of(options.window)));
     }
     if (options.window / options.advance > kMaxWindows) {
-      return wrong("advance", text_of(options.advance),
-                   fmt::format("puts each value into {} windows; give at least {}, for at most {}",
-                               options.window / options.advance,
-                               text_of((options.window + kMaxWindows - 1) / kMaxWindows),
-                               kMaxWindows));
+      return wrong(
+          "advance", text_of(options.advance),
+          fmt::format("puts each value into {} windows; give at least {}, for at most {}",
+                      options.window / options.advance,
+                      text_of((options.window + kMaxWindows - 1) / kMaxWindows), kMaxWindows));
     }
   }
   const bool tumbling = options.mode == Mode::kTumbling && options.emit.ns > 0;
@@ -142,7 +145,8 @@ Status Groups::check_size(const Registry& registry, const Spec& spec) {
       (members + groups) * 2 * sizeof(Cell) +
       groups * (sizeof(std::int64_t) + sizeof(Aggregate) + sizeof(std::uint32_t));
   const auto windows = static_cast<std::uint64_t>(most_windows(options) + 2);
-  const std::uint64_t copies = windows * options.fields.size();
+  // Without names it is the one field that the layout has.
+  const std::uint64_t copies = windows * std::max<std::uint64_t>(options.fields.size(), 1);
   if (bytes_a_window <= kMaxWindowBytes / copies) return {};
   return {Code::kInvalid,
           fmt::format("registry \"{}\" with {} sensors needs up to {} MiB for each of {} windows, "

@@ -324,4 +324,11 @@ void Tree::for_each_leaf_below(std::uint32_t g,
   for (const std::uint32_t leaf : leaves) visit(leaf);
 }
 
+bool Tree::plain() const {
+  for (std::uint32_t leaf = 0; leaf < leaves(); ++leaf) {
+    if (places(leaf).size() != 1) return false;
+  }
+  return std::none_of(blocks_.begin(), blocks_.end(), [](const Block& b) { return b.several; });
+}
+
 }  // namespace weir::hierarchy

@@ -73,6 +73,8 @@ class Tree {
     Counts counts = Counts::kPresent;
     bool several = false;
   };
+  // Every leaf and every block is the source of one cell at most. Costs a look at each.
+  bool plain() const;
   // Those of the blocks, and then those that are no block's.
   std::uint32_t cells() const { return cells_; }
   std::span<const Block> blocks() const { return blocks_; }

@@ -33,10 +33,10 @@ struct Window {
   };
   // Of one tree.
   struct Crown {
-    std::unique_ptr<Panel> panel;         // made when first asked
-    std::vector<std::int64_t> first;      // event time of the first unpublished update, or none
-    std::vector<Aggregate> published;     // what was published last
-    std::vector<std::uint32_t> marked;    // groups whose two may be other than when made
+    std::unique_ptr<Panel> panel;       // made when first asked
+    std::vector<std::int64_t> first;    // event time of the first unpublished update, or none
+    std::vector<Aggregate> published;   // what was published last
+    std::vector<std::uint32_t> marked;  // groups whose two may be other than when made
   };
 
   Window() = default;

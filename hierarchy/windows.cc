@@ -8,8 +8,8 @@
 namespace weir::hierarchy {
 namespace {
 
-constexpr std::uint32_t kAhead = 12;      // tuples whose slots are on their way
-constexpr std::size_t kMostClosed = 64;   // windows that are kept for later
+constexpr std::uint32_t kAhead = 12;     // tuples whose slots are on their way
+constexpr std::size_t kMostClosed = 64;  // windows that are kept for later
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void Windows::apply_to(const Part& part, std::uint8_t* outcomes) {
       }
       outcome = std::max(outcome, is);
     }
-    if (has_due(at.due)) [[unlikely]] {
+    if (next_due_ <= at.due) [[unlikely]] {
       publish_due(at.due, {part.after(i), Time{at.now}, false});
       window = nullptr;
     }
@@ -130,6 +130,7 @@ void Windows::mark(Window& window, std::uint32_t sensor) {
       std::push_heap(due_.begin(), due_.end());
     }
   }
+  next_due_ = due_.empty() ? kLastInstant : due_.front().first;
 }
 
 void Windows::publish_due(std::int64_t until, const PublishCut& cut) {
@@ -139,6 +140,7 @@ void Windows::publish_due(std::int64_t until, const PublishCut& cut) {
     list_.push_back(due_.back());
     due_.pop_back();
   }
+  next_due_ = due_.empty() ? kLastInstant : due_.front().first;
   publish_all(list_, cut);
   close_over(before(cut.time.ns, grace_));
 }
@@ -171,6 +173,7 @@ void Windows::publish_all(std::vector<Due>& list, const PublishCut& cut) {
 void Windows::finish(const PublishCut& cut) {
   list_.swap(due_);
   due_.clear();
+  next_due_ = kLastInstant;
   publish_all(list_, cut);
   close_over(before(cut.time.ns, grace_));
 }
@@ -197,6 +200,7 @@ void Windows::change(const Regrouping& change, const PublishCut& cut, bool publi
     }
   }
   std::make_heap(due_.begin(), due_.end());
+  next_due_ = due_.empty() ? kLastInstant : due_.front().first;
 }
 
 // Gives the window a crown of the new tree, and publishes what differs. REQUIRES: flushed.

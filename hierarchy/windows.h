@@ -48,9 +48,7 @@ class Windows final : public Aggregator {
     std::int64_t due;   // updates at or before it are due
   };
 
-  Clock clock(std::int64_t now) const {
-    return {now, before(now, grace_), before(now, emit_)};
-  }
+  Clock clock(std::int64_t now) const { return {now, before(now, grace_), before(now, emit_)}; }
   template <bool kPlain, bool kSliding>
   void apply_to(const Part& part, std::uint8_t* outcomes);
   // The window that holds the time, or null if it is over.
@@ -80,7 +78,8 @@ class Windows final : public Aggregator {
   std::map<std::int64_t, std::unique_ptr<Window>> windows_;  // by number
   std::vector<std::unique_ptr<Window>> closed_;              // to be opened again
   std::vector<Due> due_, list_;
-  std::vector<std::uint8_t> heard_;  // of sensors
+  std::int64_t next_due_ = kLastInstant;  // the first of due_, or a time that is never due
+  std::vector<std::uint8_t> heard_;       // of sensors
 };
 
 }  // namespace weir::hierarchy

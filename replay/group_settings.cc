@@ -56,8 +56,7 @@ constexpr ModeSet kAll = kWindowed | kWindowless;
 
 // Constant: the table of replay_options.cc is made of it before main().
 constexpr std::array kSettings = {
-    GroupSetting{"mode", SettingKind::kText, kModes,
-                 "of hierarchies (docs/hierarchies.md); default: latest",
+    GroupSetting{"mode", SettingKind::kText, kModes, "of hierarchies; default: latest",
                  [](GroupSettings& s, Values v) { return set_word(s.mode, v[0], kModes); },
                  [](const GroupSettings& s) {
                    return s.mode ? Shown{kModeWords[static_cast<std::size_t>(*s.mode)]} : Shown{};
@@ -73,25 +72,22 @@ constexpr std::array kSettings = {
         },
         [](const GroupSettings& s) { return s.emit ? Shown{period_text(*s.emit)} : Shown{}; },
         kPeriodic},
-    GroupSetting{"grace", SettingKind::kText, "DURATION",
-                 "that a record may come after the end of its window; default: 0s",
-                 set_duration<&GroupSettings::grace>, show_duration<&GroupSettings::grace>,
-                 kWindowed},
+    GroupSetting{
+        "grace", SettingKind::kText, "DURATION", "that records may come after their window's end",
+        set_duration<&GroupSettings::grace>, show_duration<&GroupSettings::grace>, kWindowed},
     GroupSetting{"window", SettingKind::kText, "DURATION", "length of sliding windows",
                  set_duration<&GroupSettings::window>, show_duration<&GroupSettings::window>,
                  kSliding},
     GroupSetting{"advance", SettingKind::kText, "DURATION", "from one sliding window to the next",
                  set_duration<&GroupSettings::advance>, show_duration<&GroupSettings::advance>,
                  kSliding},
-    GroupSetting{"late", SettingKind::kText, kLates,
-                 "a measurement older than its sensor's newest; default: reject",
+    GroupSetting{"late", SettingKind::kText, kLates, "what is older than its sensor's newest",
                  [](GroupSettings& s, Values v) { return set_word(s.late, v[0], kLates); },
                  [](const GroupSettings& s) {
                    return s.late ? Shown{kLateWords[static_cast<std::size_t>(*s.late)]} : Shown{};
                  },
                  kWindowless},
-    GroupSetting{"max-age", SettingKind::kText, "DURATION",
-                 "after which a sensor's value is none; default: never",
+    GroupSetting{"max-age", SettingKind::kText, "DURATION", "after which a sensor's value is none",
                  set_duration<&GroupSettings::max_age>, show_duration<&GroupSettings::max_age>,
                  kWindowless},
     GroupSetting{"dataset", SettingKind::kText, "NAME", "of the sensors; default: any",
@@ -105,8 +101,8 @@ constexpr std::array kSettings = {
                  [](const GroupSettings& s) { return s.dataset ? Shown{*s.dataset} : Shown{}; },
                  kAll},
     GroupSetting{"field", SettingKind::kList, "NAME",
-                 "to aggregate; may be given again; default: the layout's only one, or valueInW",
-                 set_fields, [](const GroupSettings& s) { return s.fields; }, kAll},
+                 "to aggregate; default: the only one, or valueInW", set_fields,
+                 [](const GroupSettings& s) { return s.fields; }, kAll},
 };
 
 bool has_effect(const char* name, Mode mode) {

@@ -9,11 +9,12 @@ Command add_replay(CLI::App& program) {
   app->footer(
       "Standard output carries answers only: NDJSON, or a table on a terminal.\n"
       "Progress and the summary go to standard error. See docs/requests.md for what\n"
-      "can be asked, docs/inputs.md for what is read.\n"
+      "can be asked, docs/inputs.md for what is read, docs/hierarchies.md for groups.\n"
       "Examples:\n"
       "  weir replay --requests requests.json stocks.ndjson > answers.ndjson\n"
       "  weir replay --requests r.json --rejects bad.ndjson 'ticks/*.txt'\n"
       "  zcat day.ndjson.gz | weir replay --requests r.json --answers a.ndjson -\n"
+      "  weir replay --registry plant.json --mode changelog --results - s.ndjson\n"
       "  weir replay --config run.toml --speed 60x --emit 60s\n"
       "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage,\n"
       "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.");

@@ -120,10 +120,9 @@ const std::array kSettings = {
     Setting{"summary", SettingKind::kText, "FILE", "the summary as JSON",
             set_text<&ReplayOptions::summary>, show_text<&ReplayOptions::summary>},
     Setting{"registry", SettingKind::kList, "FILE",
-            "a hierarchy of groups, JSON or CSV; may be given again",
+            "groups of sensors, JSON or CSV; may be given again",
             set_list<&ReplayOptions::registries>, show_list<&ReplayOptions::registries>},
-    Setting{"control", SettingKind::kText, "FILE",
-            "changes of hierarchies, NDJSON of {\"at\":…,\"registry\":{…}}",
+    Setting{"control", SettingKind::kText, "FILE", "changes of hierarchies, NDJSON",
             set_text<&ReplayOptions::control>, show_text<&ReplayOptions::control>},
     Setting{"results", SettingKind::kText, "FILE", "results of groups as NDJSON",
             set_text<&ReplayOptions::results>, show_text<&ReplayOptions::results>},
@@ -191,7 +190,7 @@ const std::array kSettings = {
             },
             [](const ReplayOptions& o) { return Shown{o.speed.text()}; }},
     Setting{"emit", SettingKind::kText, "PERIOD",
-            "of continuous answers, results: 60s, 5m, \"100000 records\"",
+            "of answers, results: 60s, 5m, \"100000 records\"",
             [](ReplayOptions& o, Values v) {
               Result<Period> period = Period::parse(v[0]);
               if (!period.ok()) return period.status();
@@ -199,8 +198,7 @@ const std::array kSettings = {
               return Status();
             },
             [](const ReplayOptions& o) { return shown(period_text(o.engine.emit)); }},
-    Setting{"max-jump", SettingKind::kText, "DURATION",
-            "records dated further ahead are rejected; default: none is",
+    Setting{"max-jump", SettingKind::kText, "DURATION", "records dated further ahead are rejected",
             [](ReplayOptions& o, Values v) {
               const Result<std::int64_t> ns = parse_duration(v[0]);
               if (!ns.ok()) return ns.status();

@@ -98,23 +98,24 @@ int print_tree(const TreeOptions& options) {
 Command add_tree(CLI::App& program) {
   CLI::App* app = program.add_subcommand("tree", "show a hierarchy, with its newest results");
   app->footer(
-      "With results: the newest of each group, the last one in the file where several are of\n"
-      "one place. count is members with a value of all members, missing are sensors without,\n"
-      "record is the place of the result. A group that stands in several is shown in full\n"
-      "once. Examples:\n"
+      "With results: the newest of each group, the last in the file where several\n"
+      "are of one place. count: members with a value of all members; missing: sensors\n"
+      "without one; record: the place of the result. A group that stands in several is\n"
+      "shown in full once. Examples:\n"
       "  weir tree --registry plant.json\n"
       "  weir tree --registry plant.json --results results.ndjson\n"
-      "  weir tree --registry plant.csv --results results.ndjson --json | jq -c .results");
+      "  weir tree --registry plant.csv --json");
   auto options = std::make_shared<TreeOptions>();
-  app->add_option("--registry", options->registries, "a hierarchy, JSON or CSV; may be given again")
+  app->add_option("--registry", options->registries,
+                  "groups of sensors, JSON or CSV; may be given again")
       ->type_name("FILE")
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  app->add_option("--results", options->results, "what replay --results wrote; - is standard input")
+  app->add_option("--results", options->results, "of replay --results; - is standard input")
       ->type_name("FILE");
   app->add_option("--field", options->field, "only results of this field")->type_name("NAME");
-  app->add_flag("--json", options->json, "one JSON object a line for each group and sensor");
+  app->add_flag("--json", options->json, "one JSON object a line, a group or sensor");
   return {app, [options] { return print_tree(*options); }};
 }
 

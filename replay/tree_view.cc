@@ -158,8 +158,13 @@ class TreeJson {
     const Registry& registry = tree_.registry();
     engine::JsonObject object;
     object.text("hierarchy", tree_.hierarchy()).text("identifier", registry.identifier(member));
-    object.text("name", member.group ? tree_.group(member.index).name
-                                     : registry.sensors()[member.index].name);
+    const std::string& name =
+        member.group ? tree_.group(member.index).name : registry.sensors()[member.index].name;
+    if (name.empty()) {
+      object.null("name");
+    } else {
+      object.text("name", name);
+    }
     object.text("kind", member.group ? "group" : "sensor").count("depth", depth);
     if (parent == nullptr) {
       object.null("parent");

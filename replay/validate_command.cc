@@ -35,6 +35,10 @@ struct Verdict {
   std::string what;  // of a good file: "12 requests"
 };
 
+std::string counted(std::size_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
 class Validation {
  public:
   explicit Validation(const ValidateOptions& options) : options_(options) {}
@@ -141,14 +145,15 @@ class Validation {
       verdict.errors.push_back(parsed.status().message());
       return;
     }
-    std::size_t sensors = 0, members = 0;
+    std::size_t sensors = 0, groups_in_all = 0;
     for (hierarchy::Registry& one : *parsed) {
       sensors += one.sensors().size();
-      members += one.groups().size();
+      groups_in_all += one.groups().size();
       add_hierarchy(std::make_shared<const hierarchy::Registry>(std::move(one)), groups, verdict);
     }
-    verdict.what = fmt::format("{} {}, {} groups, {} sensors", parsed->size(),
-                               parsed->size() == 1 ? "hierarchy" : "hierarchies", members, sensors);
+    verdict.what = fmt::format("{}, {}, {}", counted(parsed->size(), "hierarchy", "hierarchies"),
+                               counted(groups_in_all, "group", "groups"),
+                               counted(sensors, "sensor", "sensors"));
   }
 
   // Hierarchies stand beside each other, so they are looked at together.
@@ -193,7 +198,7 @@ class Validation {
         verdict.errors.push_back(fmt::format("{}:{}: {}", file, line.line, request.error));
       }
     }
-    verdict.what = fmt::format("{} changes of hierarchies", lines->size());
+    verdict.what = counted(lines->size(), "change of a hierarchy", "changes of hierarchies");
   }
 
   void requests(const std::string& file, const RunSettings& settings) {

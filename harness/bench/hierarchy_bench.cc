@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hierarchy/panel.h"
@@ -19,15 +20,15 @@ constexpr std::size_t kFan = 8;
 constexpr std::size_t kMeasurements = 8192;
 
 // Groups of eight, level by level, until one is left.
-std::shared_ptr<const Registry> registry_of(std::size_t sensors) {
+Outline outline_of(std::size_t sensors, const std::string& prefix = "") {
   std::vector<Outline> level(sensors);
-  for (std::size_t i = 0; i < sensors; ++i) level[i].identifier = "s" + std::to_string(i);
+  for (std::size_t i = 0; i < sensors; ++i) level[i].identifier = prefix + "s" + std::to_string(i);
   std::size_t groups = 0;
   while (level.size() > 1) {
     std::vector<Outline> above;
     for (std::size_t i = 0; i < level.size(); i += kFan) {
       Outline& group = above.emplace_back();
-      group.identifier = "g" + std::to_string(groups++);
+      group.identifier = prefix + "g" + std::to_string(groups++);
       group.group = true;
       for (std::size_t j = i; j < std::min(i + kFan, level.size()); ++j) {
         group.children.push_back(std::move(level[j]));
@@ -35,7 +36,11 @@ std::shared_ptr<const Registry> registry_of(std::size_t sensors) {
     }
     level = std::move(above);
   }
-  return std::make_shared<const Registry>(*Registry::of(level.front()));
+  return std::move(level.front());
+}
+
+std::shared_ptr<const Registry> registry_of(std::size_t sensors, const std::string& prefix = "") {
+  return std::make_shared<const Registry>(*Registry::of(outline_of(sensors, prefix)));
 }
 
 std::shared_ptr<const Tree> tree_of(std::size_t sensors) {
@@ -140,6 +145,25 @@ void fold_cells(benchmark::State& state, Folded (*fold_of)(const Cell*, std::uin
   }
 }
 
+void registry_read(benchmark::State& state) {
+  const Outline outline = outline_of(static_cast<std::size_t>(state.range(0)));
+  for (auto _ : state) benchmark::DoNotOptimize(Registry::of(outline).ok());
+}
+
+// A registry in the place of another, beside one as large and 50 small ones.
+void registries_put(benchmark::State& state) {
+  const auto sensors = static_cast<std::size_t>(state.range(0));
+  Registries standing;
+  bool fine = standing.put(registry_of(sensors, "other ")).ok();
+  for (int i = 0; i < 50; ++i) {
+    fine &= standing.put(registry_of(100, "small " + std::to_string(i) + " ")).ok();
+  }
+  const auto one = registry_of(sensors), equal = registry_of(sensors);
+  for (auto _ : state) fine &= standing.put(one).ok() && standing.put(equal).ok();
+  if (!fine) state.SkipWithError("refused");
+  state.SetItemsProcessed(2 * state.iterations());
+}
+
 void tree_compile(benchmark::State& state) {
   const auto registry = registry_of(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(Tree(registry).cells());
@@ -159,6 +183,8 @@ BENCHMARK(panel_changelog)->EVERY_SIZE;
 BENCHMARK(panel_reset)->Arg(32'768)->Arg(1'000'000);
 BENCHMARK_CAPTURE(fold_cells, kernel, fold)->Arg(2)->Arg(8)->Arg(16);
 BENCHMARK_CAPTURE(fold_cells, scalar, fold_scalar)->Arg(2)->Arg(8)->Arg(16);
+BENCHMARK(registry_read)->Arg(32'768)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(registries_put)->Arg(32'768)->Unit(benchmark::kMillisecond);
 BENCHMARK(tree_compile)->Arg(32'768)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 BENCHMARK(tree_check)->Arg(32'768)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 

@@ -45,8 +45,11 @@ std::vector<std::string> doc_blocks(std::string_view info) {
 }
 
 TEST(RequestExamples, OfTheDocumentationHaveNoErrors) {
-  const auto blocks = doc_blocks("json");
+  auto blocks = doc_blocks("json");
   EXPECT_GE(blocks.size(), 5u);
+  const auto registries = doc_blocks("json registry");
+  EXPECT_GE(registries.size(), 1u);
+  blocks.insert(blocks.end(), registries.begin(), registries.end());
   for (const std::string& block : blocks) {
     if (block.find("plugin") != std::string::npos) continue;  // tests/replay/docs_test.cc has one
     for (const Request& r : parse(block)) EXPECT_EQ(r.error, "") << block;

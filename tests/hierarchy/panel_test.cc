@@ -50,7 +50,11 @@ class Twins {
       const auto leaf = static_cast<std::uint32_t>(random_() % tree_->leaves());
       const double value = mixed(random_);
       if (kind < 55) {
-        panel_.set(leaf, value);
+        if (kind < 20 && tree_->plain()) {
+          panel_.set_through(leaf, value);
+        } else {
+          panel_.set(leaf, value);
+        }
         naive_.values[leaf] = value + 0.0;
       } else {
         panel_.clear(leaf);

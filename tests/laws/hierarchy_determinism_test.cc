@@ -109,6 +109,7 @@ Config config_of(unsigned threads, std::size_t block = 512 << 10) {
   config.block_size = block;
   config.layout = "saams";
   config.placement = "none";
+  config.emit = {0, 250};
   for (const OfMode& of : all_modes()) {
     config.hierarchies.push_back({with_prefix(kFirst, of.prefix), of.prefix, of.options});
   }
@@ -255,14 +256,19 @@ TEST(HierarchyDeterminism, SeesTwoSwappedRecordsOfASensor) {
            r.find(R"("date":"01/)") != std::string::npos;
   };
   const auto first = std::find_if(records.begin() + 4000, records.end(), is_good);
-  const auto second = std::find_if(first + 1, records.end(), [&](const std::string& r) {
+  const auto second = std::find_if(first + 500, records.end(), [&](const std::string& r) {
     return is_good(r) && r.substr(r.find("\"price")) != first->substr(first->find("\"price"));
   });
   ASSERT_NE(second, records.end());
-  std::swap(*first, *second);
+  // Only the values change places, so that times and counts stay.
+  const std::string a = first->substr(first->find("\"price"));
+  const std::string b = second->substr(second->find("\"price"));
+  first->replace(first->find("\"price"), std::string::npos, b);
+  second->replace(second->find("\"price"), std::string::npos, a);
   const ObservedRun run = replay(as_lines(records), config_of(2));
+  EXPECT_EQ(run.summary.applied, expected.summary.applied);
   EXPECT_NE(run.results, expected.results);
-  EXPECT_NE(run.answers_hash, expected.answers_hash);
+  EXPECT_NE(run.summary.digest, expected.summary.digest);  // synopses of sums have seen it
 }
 
 TEST(HierarchyDeterminism, SeesOneRecordLost) {

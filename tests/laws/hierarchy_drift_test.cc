@@ -133,7 +133,7 @@ void expect_no_drift(std::uint64_t updates, std::uint64_t every) {
   config.threads = 2;
   config.placement = "none";
   config.groups.mode = GroupOptions::Mode::kLatest;
-  config.groups.emit = {0, every};
+  config.emit = config.groups.emit = {0, every};
   config.groups.fields = {"power"};
   config.hierarchies.push_back({plant(true).json(), "plant", std::nullopt});
   auto engine = Engine::create(config);

@@ -366,6 +366,8 @@ class HierarchyOracle {
         compare(before, after, ids, field, slice, rows);
       }
     }
+    // What was published has no unpublished update that would hold its window.
+    forget_windows(family);
     say(std::move(rows), false);
   }
 
@@ -396,7 +398,7 @@ class HierarchyOracle {
       const GroupState is = state(after, id, field, slice);
       if (was.same_as(is)) continue;
       if (slice.start.known() && was.count == 0 && is.count == 0) continue;
-      if (seq_ == 0) continue;
+      if (seq_ == 0) continue;  // nothing is published before the first record
       rows.push_back(row(after.registry->root(), id, field, slice, is));
       const bool gone = !after.registry->is_group(id);
       rows.back().level = (gone ? before : after).registry->groups().at(id).level;

@@ -54,6 +54,7 @@ struct OracleScenario {
   };
   std::vector<Standing> standing;  // at the start
   GroupOptions defaults;
+  Period emit{60 * kNanosPerSecond, 0};  // of the run; one in records is everybody's
   std::int64_t max_jump = 0;
   std::vector<OracleRecord> records;
   std::vector<OracleChange> changes;

@@ -171,6 +171,26 @@ TEST(Docs, RequestsThatAreWrongWhereTheyStandAreToldWhatThePageSays) {
   EXPECT_GE(checked, 3u);
 }
 
+// Every ```sh block that a ```text block follows: what it prints is what stands there.
+TEST(Docs, CommandsOfTheHierarchiesPageGiveWhatItShows) {
+  if (access("/bin/bash", X_OK) != 0) GTEST_SKIP() << "no bash here: the page is NOT checked";
+  const tests::TemporaryFolder scratch;
+  std::filesystem::create_directory_symlink(root() / "examples", scratch.at("examples"));
+  const std::string program = std::filesystem::path(WEIR_PROGRAM).parent_path();
+  const std::vector<DocBlock> blocks = blocks_of(root() / "docs/hierarchies.md");
+  std::size_t checked = 0;
+  for (std::size_t i = 0; i + 1 < blocks.size(); ++i) {
+    if (blocks[i].info != "sh" || blocks[i + 1].info != "text") continue;
+    const std::string script = scratch.write(
+        "run.sh", "set -eu\nexport LC_ALL=C.UTF-8 PATH=" + program + ":$PATH\n" + blocks[i].text);
+    const Finished ran = run_shell(scratch.at("."), "/bin/bash run.sh 2>errors");
+    EXPECT_EQ(ran.status, 0) << blocks[i].text << scratch.read("errors");
+    EXPECT_EQ(ran.out, blocks[i + 1].text) << blocks[i].text << scratch.read("errors");
+    ++checked;
+  }
+  EXPECT_GE(checked, 9u);
+}
+
 TEST(Docs, ExamplesOfRequestsAreAnsweredWithoutErrors) {
   const Requests requests(kManyRecords);
   std::size_t files = 0;

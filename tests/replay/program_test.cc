@@ -36,6 +36,7 @@ TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
                                                           {"validate"},
                                                           {"config"},
                                                           {"config", "show"},
+                                                          {"tree"},
                                                           {"topology"},
                                                           {"inspect"},
                                                           {"query"},

@@ -253,6 +253,58 @@ TEST(AnswerTable, KeepsTheLastAnswersAndSaysHowManyItDoesNotShow) {
   EXPECT_THAT(table.render(0), HasSubstr("7 earlier answers are not shown"));
 }
 
+TEST(Report, TellsWhatEachHierarchyTook) {
+  Summary s = summary();
+  s.hierarchies["grid"] = {.results = 1, .groups = 1, .sensors = 1};
+  s.hierarchies["plant"] = {.applied = 980,
+                            .late = 4,
+                            .unrouted = 6,
+                            .without_time = 2,
+                            .results = 1200,
+                            .groups = 12,
+                            .sensors = 512,
+                            .silent = 3};
+  s.results = 1201;
+  ReportContext context;
+  EXPECT_THAT(readable_summary(s, context),
+              HasSubstr("results   1,201; --results FILE writes them\n"
+                        "hierarchy grid: 1 result of 1 group, 1 sensor; applied 0 + late 0 + "
+                        "unrouted 0\n"
+                        "hierarchy plant: 1,200 results of 12 groups, 512 sensors (3 silent); "
+                        "applied 980 + late 4 + unrouted 6 (2 without a time)\n"));
+  context.results_to = "r.ndjson";
+  EXPECT_THAT(readable_summary(s, context), HasSubstr("results   1,201 -> r.ndjson\n"));
+  for (int i = 0; i < 20; ++i) s.hierarchies["h" + std::to_string(i)] = {};
+  EXPECT_THAT(readable_summary(s, context), HasSubstr("hierarchy and 12 more"));
+}
+
+TEST(Report, HoldsTheStreamsThereAreAgainstARegistryThatNoRecordIsOf) {
+  Summary s = summary();
+  s.some_streams = {"p.0.1", "p.0.2", "p.0.3"};
+  s.hierarchies["plant"] = {.sensors = 2, .silent = 2};
+  ReportContext context;
+  context.sensors["plant"] = {"x", "y"};
+  EXPECT_THAT(readable_summary(s, context),
+              HasSubstr("note      no record was of a sensor of plant with a number to aggregate; "
+                        "identifiers of records look like p.0.1, p.0.2, p.0.3, …; its registry "
+                        "has x, y\n"));
+  s.hierarchies["plant"].silent = 1;
+  EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("no record was of")));
+}
+
+TEST(Report, SaysWhereStreamTimeLeaptUnlessThatIsBounded) {
+  Summary s = summary();
+  s.leap = {(3 * 24 + 4) * 3600 * kNanosPerSecond, RecordPosition{12'345}};
+  ReportContext context;
+  EXPECT_THAT(
+      readable_summary(s, context),
+      HasSubstr("note      stream time leapt by 3d 4h at record 12,345; --max-jump 1d would "
+                "reject such records\n"));
+  EXPECT_THAT(s.to_json(), HasSubstr(R"("leap":{"seconds":273600,"record":12345})"));
+  context.max_jump = 1;
+  EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("leapt")));
+}
+
 TEST(AnswerTable, LeavesOutAcknowledgementsAndErrors) {
   AnswerTable table;
   Answer ack;

@@ -153,6 +153,7 @@ inline HierarchyRun run_hierarchies(const OracleScenario& scenario, const RunPla
   config.placement = "none";
   config.groups = scenario.defaults;
   config.max_jump = scenario.max_jump;
+  config.emit = scenario.emit;
   for (const OracleScenario::Standing& standing : scenario.standing) {
     config.hierarchies.push_back({standing.registry.json(), "registry", standing.options});
   }

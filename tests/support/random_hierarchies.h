@@ -29,8 +29,11 @@ class RandomHierarchies {
     fields_ = titan_ && chance(2) ? std::vector<std::string>{"valueInW"}
               : chance(3)         ? std::vector<std::string>{"a", "b"}
                                   : std::vector<std::string>{"a"};
+    if (chance(4)) scenario_.emit = {0, 1 + pick(40)};
     scenario_.defaults = options();
-    if (chance(6) && !tuples_) scenario_.max_jump = (20 + pick(100)) * kSecond;
+    if (chance(6) && !tuples_) {
+      scenario_.max_jump = static_cast<std::int64_t>(20 + pick(100)) * kSecond;
+    }
     const std::size_t hierarchies = chance(20) ? 0 : 1 + pick(3);
     for (std::size_t h = 0; h < hierarchies; ++h) {
       OracleScenario::Standing standing{tree(fmt::format("R{}", h)), std::nullopt};
@@ -38,7 +41,7 @@ class RandomHierarchies {
       views_.push_back(standing.registry);
       scenario_.standing.push_back(standing);
     }
-    records(large_ ? pick(120) : chance(20) ? pick(3000) : pick(300));
+    records(1 + (large_ ? pick(120) : chance(20) ? pick(3000) : pick(300)));
     changes(chance(4) ? 0 : pick(large_ ? 5 : 12));
   }
 
@@ -75,7 +78,9 @@ class RandomHierarchies {
       o.window = o.advance * static_cast<std::int64_t>(1 + pick(6));
       if (chance(3)) o.window += static_cast<std::int64_t>(pick(4)) * kSecond / 4;
     }
-    if (o.mode == GroupOptions::Mode::kLatest && chance(4)) o.emit = {0, 1 + pick(40)};
+    if (o.mode == GroupOptions::Mode::kLatest && scenario_.emit.records > 0 && !chance(4)) {
+      o.emit = scenario_.emit;
+    }
     if (!windowed) {
       if (chance(3)) o.late = GroupOptions::Late::kArrival;
       if (chance(3)) o.max_age = static_cast<std::int64_t>(1 + pick(60)) * kSecond / 2;
@@ -260,8 +265,9 @@ class RandomHierarchies {
         const PlainRegistry& other = views_[pick(views_.size())];
         const std::string theirs = some_group(other);
         if (other.root == view.root) break;
+        const std::string parent = some_group(change.registry);
         if (chance(2)) change.registry.groups[theirs];
-        add(change.registry, some_group(change.registry), theirs);
+        add(change.registry, parent, theirs);
         break;
       }
       case 4:

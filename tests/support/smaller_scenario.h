@@ -12,6 +12,13 @@ inline std::optional<std::string> parts(const OracleScenario& scenario, const Ru
   return difference(HierarchyOracle::run(scenario), run_hierarchies(scenario, plan));
 }
 
+// A smaller scenario that the engine refuses is not the same fault.
+inline bool still_parts(const OracleScenario& scenario, const RunPlan& plan) {
+  if (scenario.records.empty()) return false;
+  const HierarchyRun run = run_hierarchies(scenario, plan);
+  return run.error.empty() && difference(HierarchyOracle::run(scenario), run).has_value();
+}
+
 // Takes away pieces of `list`, halves first, as long as the two still part.
 template <class List>
 void shrink_list(OracleScenario& scenario, List OracleScenario::*list, const RunPlan& plan,
@@ -24,7 +31,7 @@ void shrink_list(OracleScenario& scenario, List OracleScenario::*list, const Run
       items.erase(items.begin() + static_cast<std::ptrdiff_t>(at),
                   items.begin() + static_cast<std::ptrdiff_t>(end));
       --tries;
-      if (parts(without, plan).has_value()) {
+      if (still_parts(without, plan)) {
         scenario = std::move(without);
       } else {
         at += piece;
@@ -34,19 +41,43 @@ void shrink_list(OracleScenario& scenario, List OracleScenario::*list, const Run
   }
 }
 
-// Takes away single members of the standing registries.
-inline void shrink_trees(OracleScenario& scenario, const RunPlan& plan, int& tries) {
-  for (std::size_t h = 0; h < scenario.standing.size(); ++h) {
-    const auto groups = scenario.standing[h].registry.groups;
-    for (const auto& [id, members] : groups) {
-      for (const std::string& member : members) {
+// Takes away single sensors of the registry that `of` gives of a scenario.
+template <class Of>
+void shrink_tree(OracleScenario& scenario, const Of& of, const RunPlan& plan, int& tries) {
+  const auto groups = of(scenario).groups;
+  for (const auto& [id, members] : groups) {
+    for (std::size_t piece = std::max<std::size_t>(members.size() / 2, 1);; piece /= 2) {
+      for (std::size_t at = 0; at < of(scenario).groups[id].size();) {
         if (tries-- <= 0) return;
-        if (groups.contains(member)) continue;
         OracleScenario without = scenario;
-        std::erase(without.standing[h].registry.groups[id], member);
-        if (parts(without, plan).has_value()) scenario = std::move(without);
+        auto& left = of(without).groups[id];
+        const auto end = std::min(left.size(), at + piece);
+        const auto first = left.begin() + static_cast<std::ptrdiff_t>(at);
+        left.erase(std::remove_if(first, left.begin() + static_cast<std::ptrdiff_t>(end),
+                                  [&](const std::string& m) { return !groups.contains(m); }),
+                   left.begin() + static_cast<std::ptrdiff_t>(end));
+        const bool smaller = left.size() < of(scenario).groups[id].size();
+        if (smaller && still_parts(without, plan)) {
+          scenario = std::move(without);
+        } else {
+          at += piece;
+        }
       }
+      if (piece == 1) break;
     }
+  }
+}
+
+inline void shrink_trees(OracleScenario& scenario, const RunPlan& plan, int& tries) {
+  for (std::size_t i = 0; i < scenario.standing.size(); ++i) {
+    shrink_tree(
+        scenario, [i](OracleScenario& s) -> PlainRegistry& { return s.standing[i].registry; }, plan,
+        tries);
+  }
+  for (std::size_t i = 0; i < scenario.changes.size(); ++i) {
+    shrink_tree(
+        scenario, [i](OracleScenario& s) -> PlainRegistry& { return s.changes[i].registry; }, plan,
+        tries);
   }
 }
 
@@ -61,7 +92,7 @@ inline std::string options_text(const GroupOptions& o) {
 }
 
 inline std::string dump(OracleScenario scenario, const RunPlan& plan) {
-  int tries = 600;
+  int tries = 1500;
   for (int round = 0; round < 2; ++round) {
     shrink_list(scenario, &OracleScenario::records, plan, tries);
     shrink_list(scenario, &OracleScenario::changes, plan, tries);

@@ -1,0 +1,170 @@
+// Laws of Groups on random tuples and registries: how tuples are divided into calls has no
+// influence, modes agree where they must, and state is canonical.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/hierarchy/groups_run.h"
+
+namespace weir::hierarchy {
+namespace {
+
+constexpr std::size_t kSensors = 12;
+
+std::string name_of(std::size_t sensor) { return "s" + std::to_string(sensor); }
+
+// Sensors in random groups; some are in none, some in several.
+std::string random_groups(const std::string& root, std::mt19937_64& random) {
+  std::string text = root + "{";
+  for (int g = 0; g < 3; ++g) {
+    if (random() % 5 == 0) continue;
+    text += root + std::to_string(g) + "{";
+    for (std::size_t s = 0; s < kSensors; ++s) {
+      if (random() % 3 == 0) text += name_of(s) + ",";
+    }
+    text += "},";
+  }
+  if (random() % 2 == 0) text += name_of(random() % kSensors);
+  return text + "}";
+}
+
+// Out of order by seconds, sometimes by minutes, sometimes without a time or a value.
+std::vector<Given> random_tuples(std::mt19937_64& random, std::size_t n, std::size_t fields) {
+  std::vector<Given> tuples;
+  std::int64_t now = -100 * kS;
+  for (std::size_t i = 0; i < n; ++i) {
+    now += static_cast<std::int64_t>(random() % 5) * kS / 3;
+    if (random() % 97 == 0) now += static_cast<std::int64_t>(random() % 100) * kS;
+    Given tuple{name_of(random() % (kSensors + 2)), now, {}, random() % 9 == 0 ? "E" : "D", 0};
+    if (random() % 4 == 0) tuple.time -= static_cast<std::int64_t>(random() % 25) * kS;
+    if (random() % 50 == 0) tuple.time = kNoTime.ns;
+    if (random() % 20 == 0) tuple.rejects = 1 + static_cast<std::uint32_t>(random() % 3);
+    for (std::size_t f = 0; f < fields; ++f) {
+      std::optional<double> value = static_cast<double>(random() % 1000) / 7;
+      if (random() % 10 == 0) value.reset();
+      tuple.values.push_back(value);
+    }
+    tuples.push_back(std::move(tuple));
+  }
+  return tuples;
+}
+
+std::vector<Spec> specs() {
+  Spec arrival = changelog();
+  arrival.options.late = GroupOptions::Late::kArrival;
+  Spec one_dataset = tumbling();
+  one_dataset.options.dataset = "D";
+  std::vector<Spec> all{
+      changelog(), arrival,      latest(10),  latest(7, 20),         tumbling(),
+      tumbling(0), tumbling(25), one_dataset, sliding(30, 10, 5, 8), sliding(7, 3, 4, 0)};
+  for (Spec& spec : all) spec = spec_of(spec.options, {"a", "b"});
+  return all;
+}
+
+struct Outcome {
+  std::string all;
+  std::string state;
+  std::uint64_t memory = 0;
+  std::vector<std::uint8_t> verdicts;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+// A run with changes, of one spec or of all at once; `cuts` seeds how tuples are divided.
+Outcome outcome_of(std::uint64_t seed, std::span<const Spec> all, std::uint64_t cuts) {
+  std::mt19937_64 random(seed);
+  GroupsRun run(all.front());
+  run.fields(2);
+  std::vector<std::string> roots;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const char* twin : {"p", "q"}) roots.push_back(twin + std::to_string(i));
+  }
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    run.put(random_groups(roots[r], random), &all[r / 2]);
+  }
+  for (int stretch = 0; stretch < 6; ++stretch) {
+    run.feed(random_tuples(random, 40 + random() % 900, 2),
+             cuts == 0 ? 0 : cuts + static_cast<std::uint64_t>(stretch));
+    const std::size_t r = random() % roots.size();
+    run.put(random_groups(roots[r], random), &all[r / 2]);
+  }
+  run.finish();
+  Outcome outcome{std::move(run.all), {}, run.groups().memory_bytes(), run.verdicts};
+  run.groups().serialize(outcome.state);
+  return outcome;
+}
+
+TEST(GroupsLaws, DivisionOfTuplesIntoCallsHasNoInfluence) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto all = specs();
+    std::vector<std::span<const Spec>> which{{all.data(), all.size()}};
+    for (const Spec& spec : all) which.push_back({&spec, 1});
+    for (std::size_t w = 0; w < which.size(); ++w) {
+      const Outcome whole = outcome_of(seed, which[w], 0);
+      EXPECT_FALSE(whole.all.empty());
+      const Outcome cut = outcome_of(seed, which[w], 1000 + seed);
+      ASSERT_TRUE(whole == cut) << "seed " << seed << " specs " << w;
+    }
+  }
+}
+
+// Every row of a run by itself is a row of the run together with others.
+TEST(GroupsLaws, HierarchiesDoNotDependOnOthersOfOtherOptions) {
+  std::mt19937_64 random(5);
+  const auto all = specs();
+  for (int round = 0; round < 5; ++round) {
+    const auto tuples = random_tuples(random, 700, 2);
+    std::vector<std::string> registries;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      registries.push_back(random_groups("r" + std::to_string(i), random));
+    }
+    GroupsRun together(all.front());
+    together.fields(2);
+    together.details = true;
+    for (std::size_t i = 0; i < all.size(); ++i) together.put(registries[i], &all[i]);
+    together.feed(tuples);
+    together.finish();
+    std::vector<std::string> alone_lines;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      GroupsRun alone(all[i]);
+      alone.fields(2);
+      alone.details = true;
+      alone.put(registries[i]);
+      alone.feed(tuples);
+      alone.finish();
+      alone_lines.insert(alone_lines.end(), alone.lines.begin(), alone.lines.end());
+      const auto a = alone.groups().counts().begin()->second;
+      const auto b = together.groups().counts().at("r" + std::to_string(i));
+      EXPECT_EQ(a.applied, b.applied);
+      EXPECT_EQ(a.late, b.late);
+      EXPECT_EQ(a.without_time, b.without_time);
+      EXPECT_EQ(a.results, b.results);
+      EXPECT_EQ(a.silent, b.silent);
+    }
+    std::sort(alone_lines.begin(), alone_lines.end());
+    std::sort(together.lines.begin(), together.lines.end());
+    EXPECT_EQ(alone_lines, together.lines);
+  }
+}
+
+// Windows that follow each other are windows of mode tumbling.
+TEST(GroupsLaws, SlidingByTheWholeWindowIsTumbling) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto tuples = random_tuples(random, 600, 1);
+    const std::string first = random_groups("R", random), second = random_groups("R", random);
+    std::vector<std::string> runs;
+    for (const Spec& spec : {tumbling(5), sliding(10, 10, 10, 5)}) {
+      GroupsRun run(spec);
+      run.put(first);
+      run.feed(tuples);
+      run.put(second);
+      run.feed({"s1@900=4", "s2@905=3", "s1@920=1"});
+      run.finish();
+      runs.push_back(run.all);
+    }
+    ASSERT_EQ(runs[0], runs[1]) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace weir::hierarchy
