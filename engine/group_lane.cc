@@ -81,7 +81,8 @@ void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& 
   groups_->change(change.registry, spec, cut);
   if (spec.options.emit.records == 0) return;
   periods_.insert(spec.options.emit.records);
-  passed_ = std::max(passed_, raw(cut.seq));
+  // A boundary at this very place may still be to come: nobody had the record behind it.
+  if (raw(cut.seq) > 0) passed_ = std::max(passed_, raw(cut.seq) - 1);
   find_boundary();
 }
 

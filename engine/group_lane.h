@@ -77,7 +77,7 @@ class GroupLane {
   std::uint64_t base_ = 0;              // records before the entry in hand
   std::set<std::uint64_t> periods_;     // in records, of hierarchies
   std::uint64_t boundary_ = kNoRecord;  // the next multiple of one of them
-  std::uint64_t passed_ = 0;            // records before the last boundary, or the last change
+  std::uint64_t passed_ = 0;            // no boundary up to here is still to come
   static constexpr std::uint64_t kNoRecord = std::numeric_limits<std::uint64_t>::max();
 };
 
