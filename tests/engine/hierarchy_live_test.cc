@@ -69,5 +69,34 @@ TEST(HierarchyLive, ABoundaryInRecordsOutlivesAChangeThatComesWithNoRecordBehind
   EXPECT_EQ(results, (std::vector<std::string>{"Q 0 at 10", "R 9 at 10", "R 14 at 15"}));
 }
 
+// R has a field of its own; which of the two numbers others would have is nobody's question.
+TEST(HierarchyLive, AKnownHierarchyChangesWithoutAFieldForThoseThatComeLater) {
+  Config config;
+  config.layout = "titan";
+  GroupOptions own;
+  own.mode = GroupOptions::Mode::kChangelog;
+  own.fields = {"v"};
+  config.hierarchies.push_back({std::string(kPlant), "registry", own});
+  Engine before_start = engine_of(config);
+  before_start.add_source(std::make_unique<MemorySource>(
+      "{\"identifier\":\"a\",\"timestamp\":1574000000000,\"v\":1,\"w\":2}\n"
+      "{\"identifier\":\"b\",\"timestamp\":1574000001000,\"v\":3,\"w\":4}\n"));
+  ASSERT_TRUE(before_start.request(change(R"("at":{"record":1},)", "R", "ab")).ok());
+  ASSERT_TRUE(before_start.start().ok());
+  const auto summary = before_start.finish();
+  ASSERT_TRUE(summary.ok()) << summary.status().message();
+  EXPECT_EQ(summary->results, 3u);
+  EXPECT_EQ(wait_for_answer(before_start).kind, Answer::Kind::kAck);
+
+  Engine live = engine_of(config);
+  ASSERT_TRUE(live.start().ok());
+  push_until_applied(live, 0, 1);
+  ASSERT_TRUE(live.request(change("", "R", "ab")).ok());
+  ASSERT_TRUE(live.request(change("", "Q", "b")).ok());
+  EXPECT_EQ(wait_for_answer(live).kind, Answer::Kind::kAck);
+  EXPECT_EQ(wait_for_answer(live).kind, Answer::Kind::kError);  // Q's field is nobody's knowledge
+  ASSERT_TRUE(live.finish().ok());
+}
+
 }  // namespace
 }  // namespace weir::tests
