@@ -353,9 +353,10 @@ void ShardWorker::apply_group_tuples() {
   group_feeder_.open(tuples->entry, tuples->base, tuples->clocks);
   const core::Batch& batch = tuples->entry.batches.front();
   for (const core::Run& run : batch.runs) {
-    group_feeder_.begin(batch, run.begin, run.begin + run.count, false);
+    // Counted for weights that are none; a result is no tuple of the run.
+    group_feeder_.begin(batch, run.begin, run.begin + run.count, true);
     give(group_feeder_, run);
-    group_feeder_.finish();
+    (void)group_feeder_.finish();
   }
   if (!by_slot_.empty())
     apply_by_slot(group_feeder_, tuples->entry, 0, tuples->entry.columns.records);

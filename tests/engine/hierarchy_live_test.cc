@@ -98,5 +98,33 @@ TEST(HierarchyLive, AKnownHierarchyChangesWithoutAFieldForThoseThatComeLater) {
   ASSERT_TRUE(live.finish().ok());
 }
 
+// Averages are 1, 1.5 and 2.
+TEST(HierarchyLive, ResultsWhoseWeightIsNoneAreCountedAsSuch) {
+  Config config;
+  config.layout = "titan";
+  config.groups.mode = GroupOptions::Mode::kChangelog;
+  config.groups.fields = {"v"};
+  config.hierarchies.push_back(
+      {R"({"identifier":"R","children":[{"identifier":"a"},{"identifier":"b"}]})", "registry",
+       std::nullopt});
+  Engine engine = engine_of(config);
+  engine.add_source(std::make_unique<MemorySource>(
+      "{\"identifier\":\"a\",\"timestamp\":1574000000000,\"v\":1}\n"
+      "{\"identifier\":\"b\",\"timestamp\":1574000001000,\"v\":2}\n"
+      "{\"identifier\":\"a\",\"timestamp\":1574000002000,\"v\":2}\n"));
+  ASSERT_TRUE(engine
+                  .request(R"({"op":"build","synopsis":"CountMin","dataset":"groups",)"
+                           R"("stream":"R","field":"count","weight":"average",)"
+                           R"("params":{"epsilon":0.01,"confidence":0.99}})")
+                  .ok());
+  ASSERT_TRUE(engine.start().ok());
+  const auto summary = engine.finish();
+  ASSERT_TRUE(summary.ok()) << summary.status().message();
+  ASSERT_EQ(summary->refused.size(), 1u);
+  EXPECT_EQ(summary->refused.begin()->first, "groups/R/count CountMin");
+  EXPECT_EQ(summary->refused.begin()->second.without_weight, 1u);
+  EXPECT_TRUE(summary->conserved());
+}
+
 }  // namespace
 }  // namespace weir::tests
