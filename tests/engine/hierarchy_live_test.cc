@@ -126,5 +126,19 @@ TEST(HierarchyLive, ResultsWhoseWeightIsNoneAreCountedAsSuch) {
   EXPECT_TRUE(summary->conserved());
 }
 
+TEST(HierarchyLive, ARegistryThatNoTreeCanBeMadeOfIsRefused) {
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) {
+    lines += fmt::format("s{0},all\ns{0},too\nall,g{0}\ntoo,g{0}\ng{0},R\n", i);
+  }
+  Config config;
+  config.groups.fields = {"v"};
+  config.hierarchies.push_back({lines, "plant.csv", std::nullopt});
+  const auto engine = Engine::create(config);
+  ASSERT_FALSE(engine.ok());
+  EXPECT_EQ(engine.status().message().rfind("plant.csv: R: groups above and below", 0), 0u)
+      << engine.status().message();
+}
+
 }  // namespace
 }  // namespace weir::tests
