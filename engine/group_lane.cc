@@ -69,8 +69,7 @@ void GroupLane::start() {
   groups_.emplace(names_.keys(), publish);
 }
 
-void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut, Epoch epoch) {
-  epoch_ = epoch;
+void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut) {
   if (!opened_) return waiting_.push_back(std::move(change));
   if (!groups_.has_value()) start();
   put(*change, {cut.seq, cut.as_of, false});

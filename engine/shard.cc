@@ -128,6 +128,7 @@ void ShardWorker::cross(const Cut& cut) {
   const auto crossing = shared_.plans.cross(cut, [this](std::shared_ptr<const Crossing> made) {
     shared_.collector.open(std::move(made));
   });
+  if (lane_.has_value()) lane_->cross(crossing->plan->epoch);
   for (const Action& action : crossing->actions) {
     switch (action.kind) {
       case Action::Kind::kCreate:
@@ -141,7 +142,7 @@ void ShardWorker::cross(const Cut& cut) {
         break;
       case Action::Kind::kHierarchy:
         if (!lane_.has_value()) break;
-        lane_->change(action.hierarchy, cut, crossing->plan->epoch);
+        lane_->change(action.hierarchy, cut);
         apply_group_tuples();
         break;
     }

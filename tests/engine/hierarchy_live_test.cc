@@ -126,6 +126,29 @@ TEST(HierarchyLive, ResultsWhoseWeightIsNoneAreCountedAsSuch) {
   EXPECT_TRUE(summary->conserved());
 }
 
+// A build between two records makes a plan, too.
+TEST(HierarchyLive, ResultsHaveTheEpochOfTheAnswersBesideThem) {
+  Config config;
+  config.layout = "titan";
+  config.groups.mode = GroupOptions::Mode::kChangelog;
+  config.groups.fields = {"v"};
+  config.hierarchies.push_back({std::string(kPlant), "registry", std::nullopt});
+  Engine engine = engine_of(config);
+  std::vector<std::uint64_t> epochs;
+  engine.on_result([&](const GroupResult& result) { epochs.push_back(raw(result.epoch)); });
+  engine.add_source(std::make_unique<MemorySource>(
+      "{\"identifier\":\"a\",\"timestamp\":1574000000000,\"v\":1}\n"
+      "{\"identifier\":\"a\",\"timestamp\":1574000001000,\"v\":2}\n"));
+  ASSERT_TRUE(engine
+                  .request(R"({"op":"build","at":{"record":1},"synopsis":"GKQuantiles",)"
+                           R"("dataset":"D","field":"v","params":{"epsilon":0.01}})")
+                  .ok());
+  ASSERT_TRUE(engine.start().ok());
+  ASSERT_TRUE(engine.finish().ok());
+  EXPECT_EQ(raw(wait_for_answer(engine).epoch), 2u);
+  EXPECT_EQ(epochs, (std::vector<std::uint64_t>{1, 2}));
+}
+
 TEST(HierarchyLive, ARegistryThatNoTreeCanBeMadeOfIsRefused) {
   std::string lines;
   for (int i = 0; i < 10'000; ++i) {
