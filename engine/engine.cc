@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "core/placement.h"
@@ -90,7 +91,8 @@ struct Engine::Impl {
   engine::Names names{keys};
   engine::Collector collector;
   std::shared_ptr<core::Routes> routes;  // what a run has been given is never changed again
-  std::vector<engine::HierarchyChange> hierarchies;
+  std::vector<engine::HierarchyChange> hierarchies;  // until the run has them
+  std::set<std::string> roots;                       // of the hierarchies; those keep their options
   std::function<void(const GroupResult&)> on_result;
   std::vector<std::unique_ptr<Source>> sources;
   std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
@@ -108,8 +110,8 @@ struct Engine::Impl {
 
   void make_routes();
   Status read_hierarchies();
-  // Gives the fields of hierarchies that come later, or are there, their columns. An error when
-  // they are the layout's, which is not asked for them any more.
+  // Sees to it that the field of a hierarchy that comes later is known by then. An error when it is
+  // the layout's, which is not asked for it any more.
   Status name_group_fields(const Request& request);
   void name_fields_of(const Request& load);
   // The routes with the parts that `request` asks for, or null if it asks for none.
@@ -143,6 +145,7 @@ Status Engine::Impl::read_hierarchies() {
       }
       const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
       if (!fits.ok()) return fits.with(given.name);
+      roots.insert(shared->root().identifier);
       hierarchies.push_back({std::move(shared), options});
     }
     for (const std::string& field : options.fields) names.column(field);
@@ -153,11 +156,9 @@ Status Engine::Impl::read_hierarchies() {
 
 Status Engine::Impl::name_group_fields(const Request& request) {
   if (request.op != Op::kRegistry || !request.error.empty()) return {};
-  const auto has_root = [&](const engine::HierarchyChange& change) {
-    return change.registry->root().identifier == request.registry->root().identifier;
-  };
+  if (roots.contains(request.registry->root().identifier)) return {};
   if (run == nullptr) {
-    registries_to_come |= std::none_of(hierarchies.begin(), hierarchies.end(), has_root);
+    registries_to_come = true;
     return {};
   }
   if (config.groups.fields.empty() && names.default_field().empty()) {

@@ -69,8 +69,7 @@ void GroupLane::start() {
   groups_.emplace(names_.keys(), publish);
 }
 
-void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut, Epoch epoch) {
-  epoch_ = epoch;
+void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut) {
   if (!opened_) return waiting_.push_back(std::move(change));
   if (!groups_.has_value()) start();
   put(*change, {cut.seq, cut.as_of, false});
@@ -81,7 +80,8 @@ void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& 
   groups_->change(change.registry, spec, cut);
   if (spec.options.emit.records == 0) return;
   periods_.insert(spec.options.emit.records);
-  passed_ = std::max(passed_, raw(cut.seq));
+  // A boundary at this very place may still be to come: nobody had the record behind it.
+  if (raw(cut.seq) > 0) passed_ = std::max(passed_, raw(cut.seq) - 1);
   find_boundary();
 }
 

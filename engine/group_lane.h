@@ -35,9 +35,11 @@ class GroupLane {
   // `defaults` are those of hierarchies that come later, with emit set.
   GroupLane(Names& names, GroupOptions defaults, const OnResult& on_result);
 
-  // What a crossing does to hierarchies. Changes before the first entry wait for it: fields that
-  // nobody named are known by then.
-  void change(std::shared_ptr<const HierarchyChange> change, const Cut& cut, Epoch epoch);
+  // A crossing has been taken; `epoch` is the plan's behind it.
+  void cross(Epoch epoch) { epoch_ = epoch; }
+  // What it does to hierarchies. Changes before the first entry wait for it: fields that nobody
+  // named are known by then.
+  void change(std::shared_ptr<const HierarchyChange> change, const Cut& cut);
   // Some synopsis stands on groups, so results are wanted as tuples.
   void feed(bool wanted) { feeds_ = wanted; }
 
@@ -77,7 +79,7 @@ class GroupLane {
   std::uint64_t base_ = 0;              // records before the entry in hand
   std::set<std::uint64_t> periods_;     // in records, of hierarchies
   std::uint64_t boundary_ = kNoRecord;  // the next multiple of one of them
-  std::uint64_t passed_ = 0;            // records before the last boundary, or the last change
+  std::uint64_t passed_ = 0;            // no boundary up to here is still to come
   static constexpr std::uint64_t kNoRecord = std::numeric_limits<std::uint64_t>::max();
 };
 

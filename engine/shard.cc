@@ -128,6 +128,7 @@ void ShardWorker::cross(const Cut& cut) {
   const auto crossing = shared_.plans.cross(cut, [this](std::shared_ptr<const Crossing> made) {
     shared_.collector.open(std::move(made));
   });
+  if (lane_.has_value()) lane_->cross(crossing->plan->epoch);
   for (const Action& action : crossing->actions) {
     switch (action.kind) {
       case Action::Kind::kCreate:
@@ -141,7 +142,7 @@ void ShardWorker::cross(const Cut& cut) {
         break;
       case Action::Kind::kHierarchy:
         if (!lane_.has_value()) break;
-        lane_->change(action.hierarchy, cut, crossing->plan->epoch);
+        lane_->change(action.hierarchy, cut);
         apply_group_tuples();
         break;
     }
@@ -353,9 +354,10 @@ void ShardWorker::apply_group_tuples() {
   group_feeder_.open(tuples->entry, tuples->base, tuples->clocks);
   const core::Batch& batch = tuples->entry.batches.front();
   for (const core::Run& run : batch.runs) {
-    group_feeder_.begin(batch, run.begin, run.begin + run.count, false);
+    // Counted for weights that are none; a result is no tuple of the run.
+    group_feeder_.begin(batch, run.begin, run.begin + run.count, true);
     give(group_feeder_, run);
-    group_feeder_.finish();
+    (void)group_feeder_.finish();
   }
   if (!by_slot_.empty())
     apply_by_slot(group_feeder_, tuples->entry, 0, tuples->entry.columns.records);

@@ -77,13 +77,13 @@ class Groups {
   Groups(const core::KeyTable& keys, RowSink sink);
   ~Groups();
 
-  // Whether the open windows of `registry` may come to more than kMaxWindowBytes, as a status for
-  // the answer. A function of the two alone.
+  // Whether the tree of `registry` may come to more than Tree::kMaxReach, or its open windows to
+  // more than kMaxWindowBytes, as a status for the answer. A function of the two alone.
   static Status check_size(const Registry& registry, const Spec& spec);
 
   // Puts a registry in at a cut. A known root keeps its spec, whatever `spec` says. What the change
   // does to results is published at `cut`; before the first record nothing is. REQUIRES: Registries
-  // has accepted it.
+  // has accepted it, and check_size().
   void change(std::shared_ptr<const Registry> registry, const Spec& spec, const PublishCut& cut);
 
   // Tuples [from, to) of a block whose first record is record `base` of the run. Each verdict is

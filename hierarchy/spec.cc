@@ -134,6 +134,7 @@ Status check(const GroupOptions& options) {
 }
 
 Status Groups::check_size(const Registry& registry, const Spec& spec) {
+  if (Status status = Tree::check(registry); !status.ok()) return status;
   const GroupOptions& options = spec.options;
   if (options.mode != Mode::kTumbling && options.mode != Mode::kSliding) return {};
   std::uint64_t members = 0;

@@ -92,5 +92,25 @@ TEST(GroupsSpec, RefusesARegistryWhoseWindowsAreTooLarge) {
       << status.message();
 }
 
+// 10'000 sensors, each below a group that stands in 10'000 others.
+TEST(GroupsSpec, RefusesARegistryWhoseTreeIsTooLargeInEveryMode) {
+  std::vector<Edge> edges;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string number = std::to_string(i);
+    for (const char* all : {"all", "too"}) {
+      edges.push_back({"s" + number, all, 0});
+      edges.push_back({all, "g" + number, 0});
+    }
+    edges.push_back({"g" + number, "root", 0});
+  }
+  const auto registries = Registry::of_edges(edges);
+  ASSERT_TRUE(registries.ok()) << registries.status().message();
+  for (const Spec& spec : {latest(10), tumbling(), Spec()}) {
+    const Status status = Groups::check_size(registries->front(), spec);
+    EXPECT_EQ(status.message().rfind("root: groups above and below groups come to ", 0), 0u)
+        << status.message();
+  }
+}
+
 }  // namespace
 }  // namespace weir::hierarchy
