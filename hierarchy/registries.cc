@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/check.h"
 #include "hierarchy/registry.h"
 #include "hierarchy/registry_path.h"
 
@@ -51,19 +52,92 @@ Status check_apart(const Registry& added, const Registry& standing) {
   return status;
 }
 
+// Members of one registry that do not stand in the other as the same kind: visit(Member). The
+// sensors of both are sorted; no `other` holds none.
+template <class Visit>
+void for_each_missing(const Registry& registry, const Registry* other, const Visit& visit) {
+  for (std::uint32_t g = 0; g < registry.groups().size(); ++g) {
+    const bool there =
+        other != nullptr && other->find_group(registry.groups()[g].identifier).has_value();
+    if (!there) visit(Member{true, g});
+  }
+  const std::size_t others = other == nullptr ? 0 : other->sensors().size();
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < registry.sensors().size(); ++i) {
+    int order = 1;
+    while (at < others && (order = other->sensors()[at].identifier.compare(
+                               registry.sensors()[i].identifier)) < 0) {
+      ++at;
+    }
+    if (at == others || order != 0) visit(Member{false, i});
+  }
+}
+
 }  // namespace
+
+// What stood in the root's place before has been let in: only what it lacked can clash.
+bool Registries::clashes(const Registry& added, const Registry* replaced) {
+  bool clash = false;
+  for_each_missing(added, replaced, [&](Member member) {
+    const std::string_view identifier = added.identifier(member);
+    ++lookups_;
+    const auto held = held_.find(identifier);
+    if (held == held_.end() || !(member.group || held->second.group)) return;
+    const bool own = replaced != nullptr && replaced->find(identifier).has_value();
+    clash |= held->second.roots > (own ? 1 : 0);
+  });
+  return clash;
+}
+
+void Registries::hold(const Registry& registry, const Registry* replaced) {
+  for_each_missing(registry, replaced, [&](Member member) {
+    ++lookups_;
+    Held& held = held_[std::string(registry.identifier(member))];
+    held.group = member.group;
+    ++held.roots;
+  });
+}
+
+void Registries::let_go(const Registry& registry, const Registry& by) {
+  for_each_missing(registry, &by, [&](Member member) {
+    ++lookups_;
+    const auto held = held_.find(registry.identifier(member));
+    if (--held->second.roots == 0) held_.erase(held);
+  });
+}
+
+// REQUIRES: it clashes.
+Status Registries::first_clash(const Registry& added) const {
+  for (const auto& [other, standing] : by_root_) {
+    if (other == added.root().identifier) continue;
+    if (Status status = check_apart(added, *standing); !status.ok()) return status;
+  }
+  WEIR_CHECK(false, "the identifiers held are those of the registries that stand");
+}
 
 Result<Registries::Outcome> Registries::put(std::shared_ptr<const Registry> registry) {
   const std::string& root = registry->root().identifier;
-  for (const auto& [other, standing] : by_root_) {
-    if (other == root) continue;
-    if (Status status = check_apart(*registry, *standing); !status.ok()) return status;
+  const auto at = by_root_.find(root);
+  const Registry* const replaced = at == by_root_.end() ? nullptr : at->second.get();
+  if (replaced != nullptr && registry->same_as(*replaced)) {
+    at->second = std::move(registry);
+    return Outcome::kUnchanged;
   }
-  const auto [at, added] = by_root_.try_emplace(root, registry);
-  if (added) return Outcome::kNew;
-  const bool same = registry->same_as(*at->second);
+  const std::size_t others = by_root_.size() - (replaced == nullptr ? 0 : 1);
+  if (others == 0) {
+    held_.clear();  // of what it replaces, if another was refused beside that
+  } else {
+    if (held_.empty()) hold(*by_root_.begin()->second, nullptr);  // it stood alone until now
+    if (clashes(*registry, replaced)) return first_clash(*registry);
+    if (replaced != nullptr) let_go(*replaced, *registry);
+    hold(*registry, replaced);
+  }
+  if (replaced == nullptr) {
+    by_root_.emplace(root, std::move(registry));
+    return Outcome::kNew;
+  }
   at->second = std::move(registry);
-  return same ? Outcome::kUnchanged : Outcome::kReplaced;
+  return Outcome::kReplaced;
 }
 
 }  // namespace weir::hierarchy

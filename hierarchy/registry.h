@@ -15,12 +15,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/key_index.h"
@@ -97,19 +99,50 @@ class Registry {
 };
 
 // The registries that stand, by root.
+//
+// Which identifiers they hold is kept in an index, so that one more costs its own size, not that of
+// all. One that stands alone needs none: large plants often do.
 class Registries {
  public:
   enum class Outcome { kNew, kReplaced, kUnchanged };
   // In the place of that with the same root, if there is one; kUnchanged: equal but for names (the
-  // names are taken). On an error (kConfig, with the path) everything stays as it was.
+  // names are taken). On an error (kConfig, with the path) everything stays as it was. Linear in
+  // the registry and the one that it replaces; an error looks at all that stand, for its text.
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
     return by_root_;
   }
+  // Identifiers that put() has looked up in the index so far: its work, for tests.
+  std::uint64_t lookups() const { return lookups_; }
 
  private:
+  // Who holds an identifier: one root as a group, or so many as a sensor.
+  struct Held {
+    bool group = false;
+    std::uint32_t roots = 0;
+  };
+  // With a secret, so that nobody can prepare identifiers that collide.
+  struct Hash {
+    using is_transparent = void;
+    Hash() : seed(core::random_key_seed()) {}
+    core::KeySeed seed;
+    std::size_t operator()(std::string_view identifier) const {
+      return core::pack_key(seed, 0, identifier.data(), identifier.size()).hash;
+    }
+  };
+
+  bool clashes(const Registry& added, const Registry* replaced);
+  // Adds what the registry holds and that in whose place it comes does not; and takes away what
+  // the one that comes does not hold.
+  void hold(const Registry& registry, const Registry* replaced);
+  void let_go(const Registry& registry, const Registry& by);
+  Status first_clash(const Registry& added) const;
+
   std::map<std::string, std::shared_ptr<const Registry>, std::less<>> by_root_;
+  // Of all that stand, once there are two.
+  std::unordered_map<std::string, Held, Hash, std::equal_to<>> held_;
+  std::uint64_t lookups_ = 0;
 };
 
 }  // namespace weir::hierarchy

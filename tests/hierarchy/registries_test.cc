@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "hierarchy/registry.h"
 #include "tests/hierarchy/trees.h"
 
@@ -103,6 +107,72 @@ TEST(Registries, AgreeWithTheRuleOnRandomPairs) {
   }
   EXPECT_GT(refused, 50u);
   EXPECT_LT(refused, 350u);
+}
+
+// Random puts in random places, also such as are refused, against the rule itself.
+TEST(Registries, AgreeWithTheRuleAfterEveryChange) {
+  std::size_t refused = 0, replaced = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    Registries registries;
+    std::map<std::string, std::shared_ptr<const Registry>> standing;
+    for (int step = 0; step < 60; ++step) {
+      Outline outline = group_of("R" + std::to_string(random() % 5), {});
+      for (std::uint64_t i = random() % 6; i > 0; --i) {
+        const std::string id = std::to_string(random() % 40);
+        const auto same = [&](const Outline& o) { return o.identifier == id; };
+        if (std::any_of(outline.children.begin(), outline.children.end(), same)) continue;
+        outline.children.push_back(random() % 3 == 0 ? group_of(id, {}) : sensor(id));
+      }
+      const auto added = registry_of(outline);
+      bool clash = false;
+      for (const auto& [root, other] : standing) {
+        if (root == outline.identifier) continue;
+        for (const Group& group : added->groups())
+          clash |= other->find(group.identifier).has_value();
+        for (const Group& group : other->groups())
+          clash |= added->find(group.identifier).has_value();
+      }
+      const auto outcome = registries.put(added);
+      ASSERT_EQ(outcome.ok(), !clash) << seed << " " << step;
+      if (!clash) standing[outline.identifier] = added;
+      refused += clash;
+      replaced += !clash && *outcome == Outcome::kReplaced;
+      ASSERT_TRUE(std::equal(standing.begin(), standing.end(), registries.all().begin(),
+                             registries.all().end()));
+    }
+  }
+  EXPECT_GT(refused, 300u);
+  EXPECT_GT(replaced, 300u);
+}
+
+// Each is a root, a group and two sensors, one of which all have; every one is looked up twice.
+TEST(Registries, CostWhatIsPutAndNotWhatStands) {
+  Registries registries;
+  const auto small = [](int i, const char* sensor_of_all) {
+    const std::string id = std::to_string(i);
+    return registry_of(
+        group_of("R" + id, {group_of("G" + id, {sensor("s" + id)}), sensor(sensor_of_all)}));
+  };
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(registries.put(small(i, "all")).ok());
+  EXPECT_LE(registries.lookups(), 2u * 4 * 2000);
+  std::uint64_t before = registries.lookups();
+  ASSERT_EQ(*registries.put(small(0, "other")), Outcome::kReplaced);
+  EXPECT_EQ(registries.lookups() - before, 3u);  // one more is checked and held, one let go
+  before = registries.lookups();
+  ASSERT_EQ(*registries.put(small(0, "other")), Outcome::kUnchanged);
+  EXPECT_EQ(registries.lookups(), before);
+}
+
+TEST(Registries, LookNothingUpForOneThatStandsAlone) {
+  Registries registries;
+  ASSERT_TRUE(registries.put(registry_of(group_of("R", {sensor("x")}))).ok());
+  ASSERT_TRUE(registries.put(registry_of(group_of("R", {sensor("y")}))).ok());
+  EXPECT_EQ(registries.lookups(), 0u);
+  EXPECT_FALSE(registries.put(registry_of(group_of("S", {group_of("y", {})}))).ok());
+  ASSERT_TRUE(registries.put(registry_of(group_of("R", {sensor("z")}))).ok());
+  EXPECT_TRUE(registries.put(registry_of(group_of("S", {group_of("y", {})}))).ok());
+  EXPECT_FALSE(registries.put(registry_of(group_of("T", {group_of("z", {})}))).ok());
 }
 
 }  // namespace
