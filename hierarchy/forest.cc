@@ -102,31 +102,57 @@ Regrouping Forest::put(std::uint32_t t, std::shared_ptr<const Registry> registry
                         ? standing.sensors[old]
                         : number_of(change.after->registry().sensors()[leaf].identifier);
   }
+  for (const std::uint32_t sensor : standing.sensors) displace(sensor, t);
+  for (std::uint32_t leaf = 0; leaf < sensors.size(); ++leaf) place(sensors[leaf], {t, leaf});
   standing.sensors = std::move(sensors);
   standing.tree = change.after;
-  place_all();
   return change;
 }
 
-void Forest::place_all() {
-  std::fill(places_.begin(), places_.end(), Place());
-  several_.clear();
-  placed_ = 0;
-  for (std::uint32_t t = 0; t < trees_.size(); ++t) {
-    for (std::uint32_t leaf = 0; leaf < trees_[t].sensors.size(); ++leaf) {
-      Place& place = places_[trees_[t].sensors[leaf]];
-      if (place.tree == kNone) {
-        place = {t, leaf};
-        ++placed_;
-        continue;
-      }
-      if (place.tree != kMany) {
-        several_.push_back({place});
-        place = {kMany, static_cast<std::uint32_t>(several_.size() - 1)};
-      }
-      several_[place.leaf].push_back({t, leaf});
-    }
+namespace {
+
+bool by_tree(const Forest::Place& a, const Forest::Place& b) { return a.tree < b.tree; }
+
+}  // namespace
+
+void Forest::place(std::uint32_t sensor, Place added) {
+  ++placings_;
+  Place& place = places_[sensor];
+  if (place.tree == kNone) {
+    place = added;
+    ++placed_;
+    return;
   }
+  if (place.tree != kMany) {
+    if (free_several_.empty()) {
+      free_several_.push_back(static_cast<std::uint32_t>(several_.size()));
+      several_.emplace_back();
+    }
+    const std::uint32_t list = free_several_.back();
+    free_several_.pop_back();
+    several_[list].push_back(place);
+    place = {kMany, list};
+  }
+  std::vector<Place>& all = several_[place.leaf];
+  all.insert(std::upper_bound(all.begin(), all.end(), added, by_tree), added);
+}
+
+// REQUIRES: the sensor stands in the tree.
+void Forest::displace(std::uint32_t sensor, std::uint32_t tree) {
+  ++placings_;
+  Place& place = places_[sensor];
+  if (place.tree != kMany) {
+    place = {};
+    --placed_;
+    return;
+  }
+  const std::uint32_t list = place.leaf;
+  std::vector<Place>& all = several_[list];
+  all.erase(std::lower_bound(all.begin(), all.end(), Place{tree, 0}, by_tree));
+  if (all.size() > 1) return;
+  place = all.front();
+  all = {};
+  free_several_.push_back(list);
 }
 
 std::uint64_t Forest::memory_bytes() const {

@@ -79,9 +79,12 @@ class Forest {
   std::uint32_t sensor_of(std::uint32_t t, std::uint32_t leaf) const {
     return trees_[t].sensors[leaf];
   }
-  // Puts the registry in the place of tree t; t = trees() adds it.
+  // Puts the registry in the place of tree t; t = trees() adds it. Linear in the tree and the one
+  // that it replaces, whatever else stands.
   Regrouping put(std::uint32_t t, std::shared_ptr<const Registry> registry);
 
+  // Places that put() has changed so far: its work, for tests.
+  std::uint64_t placings() const { return placings_; }
   // A function of the numbers and the trees.
   std::uint64_t memory_bytes() const;
 
@@ -95,7 +98,8 @@ class Forest {
 
   std::uint32_t meet(StreamId stream);
   std::uint32_t number_of(std::string_view identifier);
-  void place_all();
+  void place(std::uint32_t sensor, Place added);
+  void displace(std::uint32_t sensor, std::uint32_t tree);
 
   const core::KeyTable& keys_;
   std::string dataset_;
@@ -104,9 +108,11 @@ class Forest {
   DatasetId of_all_{};
   std::vector<std::uint32_t> numbers_;  // of streams
   std::vector<Standing> trees_;
-  std::vector<Place> places_;  // of sensors
-  std::vector<std::vector<Place>> several_;
-  std::uint32_t placed_ = 0;  // sensors that stand in a tree
+  std::vector<Place> places_;                // of sensors
+  std::vector<std::vector<Place>> several_;  // by tree
+  std::vector<std::uint32_t> free_several_;  // lists of several_ that nobody has
+  std::uint32_t placed_ = 0;                 // sensors that stand in a tree
+  std::uint64_t placings_ = 0;
 };
 
 }  // namespace weir::hierarchy
