@@ -36,6 +36,7 @@ void CutRows::give(const PublishCut& cut, std::span<Row> rows, bool sorted) {
 }
 
 void CutRows::give_out() {
+  most_waiting_ = std::max(most_waiting_, rows_.size());
   std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
     return std::pair(a.cut.seq, a.side) < std::pair(b.cut.seq, b.side);
   });

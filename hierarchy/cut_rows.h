@@ -40,6 +40,8 @@ class CutRows {
     rows_.clear();
   }
   void give_out();
+  // Rows that have waited at once, at most.
+  std::size_t most_waiting() const { return most_waiting_; }
 
  private:
   struct Kept {
@@ -57,6 +59,7 @@ class CutRows {
   std::size_t begin_ = 0;  // of the cut that is open
   std::vector<Kept> kept_;
   std::vector<Row> merged_;
+  std::size_t most_waiting_ = 0;
 };
 
 }  // namespace weir::hierarchy

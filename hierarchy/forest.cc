@@ -102,8 +102,16 @@ Regrouping Forest::put(std::uint32_t t, std::shared_ptr<const Registry> registry
                         ? standing.sensors[old]
                         : number_of(change.after->registry().sensors()[leaf].identifier);
   }
-  for (const std::uint32_t sensor : standing.sensors) displace(sensor, t);
-  for (std::uint32_t leaf = 0; leaf < sensors.size(); ++leaf) place(sensors[leaf], {t, leaf});
+  for (std::uint32_t leaf = 0; leaf < standing.sensors.size(); ++leaf) {
+    displace(standing.sensors[leaf], t);
+    above_[standing.sensors[leaf]] -= change.before->ancestors(leaf).size();
+  }
+  above_.resize(places_.size());
+  for (std::uint32_t leaf = 0; leaf < sensors.size(); ++leaf) {
+    place(sensors[leaf], {t, leaf});
+    above_[sensors[leaf]] += change.after->ancestors(leaf).size();
+    most_above_ = std::max(most_above_, above_[sensors[leaf]]);
+  }
   standing.sensors = std::move(sensors);
   standing.tree = change.after;
   return change;

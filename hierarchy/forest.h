@@ -83,6 +83,8 @@ class Forest {
   // that it replaces, whatever else stands.
   Regrouping put(std::uint32_t t, std::shared_ptr<const Registry> registry);
 
+  // The most groups that there have been above one sensor, in all trees together.
+  std::uint64_t most_above() const { return most_above_; }
   // Places that put() has changed so far: its work, for tests.
   std::uint64_t placings() const { return placings_; }
   // A function of the numbers and the trees.
@@ -112,6 +114,8 @@ class Forest {
   std::vector<std::vector<Place>> several_;  // by tree
   std::vector<std::uint32_t> free_several_;  // lists of several_ that nobody has
   std::uint32_t placed_ = 0;                 // sensors that stand in a tree
+  std::vector<std::uint64_t> above_;         // of sensors: groups above, in all trees
+  std::uint64_t most_above_ = 0;
   std::uint64_t placings_ = 0;
 };
 

@@ -11,9 +11,13 @@
 namespace weir::hierarchy {
 namespace {
 
-// Tuples that every aggregator takes before the next one does: their columns stay in the nearest
-// cache, and so do the rows that wait for those of the others.
+// Tuples that every aggregator takes before the next one does, at most: their columns stay in the
+// nearest cache.
 constexpr std::uint32_t kPart = 512;
+// What the tuples of a part may make in rows that wait for those of other aggregators, unless one
+// alone makes more: some 8 MiB. One sensor may stand below every group there is.
+constexpr std::uint64_t kMostWaiting = std::uint64_t{64} << 10;
+static_assert(kMostWaiting * sizeof(Row) <= std::uint64_t{8} << 20);
 
 using Outcomes = std::array<std::uint64_t, 4>;  // tuples by outcome
 
@@ -51,6 +55,8 @@ struct Groups::Family {
 
   void apply(Part part, std::uint8_t* verdicts);
   void count(const Part& part, const std::uint8_t* outcomes, std::uint8_t* verdicts);
+  // Rows that one measurement may lead to.
+  std::uint64_t rows_a_tuple() const;
   // Trees in the order of their roots.
   std::vector<std::uint32_t> trees_by_root() const;
   std::uint64_t silent(std::uint32_t tree) const;
@@ -70,6 +76,14 @@ void Groups::Family::apply(Part part, std::uint8_t* verdicts) {
   part.sensors = sensors.data();
   for (const auto& aggregator : aggregators) aggregator->apply(part, outcomes.data());
   count(part, outcomes.data(), verdicts + part.from);
+}
+
+// Each group above, of every field, and in every window that takes it.
+std::uint64_t Groups::Family::rows_a_tuple() const {
+  const GroupOptions& options = spec.options;
+  const bool sliding = options.mode == GroupOptions::Mode::kSliding;
+  const std::int64_t windows = sliding ? (options.window - 1) / options.advance + 1 : 1;
+  return forest.most_above() * aggregators.size() * static_cast<std::uint64_t>(windows);
 }
 
 // Only tuples of sensors that stand in a tree count.
@@ -118,7 +132,7 @@ std::uint64_t Groups::Family::silent(std::uint32_t tree) const {
 }
 
 Groups::Groups(const core::KeyTable& keys, RowSink sink)
-    : keys_(keys), cuts_(std::make_unique<CutRows>(std::move(sink))) {}
+    : keys_(keys), cuts_(std::make_unique<CutRows>(std::move(sink))), part_(kPart) {}
 Groups::~Groups() = default;
 
 Groups::Family& Groups::family(const Spec& spec) {
@@ -128,6 +142,15 @@ Groups::Family& Groups::family(const Spec& spec) {
   families_.push_back(std::make_unique<Family>(keys_, spec, *cuts_, stream_time_));
   cuts_->gather(families_.size() > 1 || families_.front()->aggregators.size() > 1);
   return *families_.back();
+}
+
+// Rows wait for those of others only where there are several aggregators.
+void Groups::bound_parts() {
+  part_ = kPart;
+  if (families_.size() == 1 && families_.front()->aggregators.size() == 1) return;
+  std::uint64_t rows = 1;
+  for (const auto& family : families_) rows += family->rows_a_tuple();
+  part_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kMostWaiting / rows, 1, kPart));
 }
 
 void Groups::change(std::shared_ptr<const Registry> registry, const Spec& spec,
@@ -143,6 +166,7 @@ void Groups::change(std::shared_ptr<const Registry> registry, const Spec& spec,
   Family& of = *known->second.family;
   for (const auto& aggregator : of.aggregators) aggregator->settle();
   const Regrouping change = of.forest.put(known->second.tree, std::move(registry));
+  bound_parts();
   const bool publish = raw(cut.seq) > 0;
   for (const auto& aggregator : of.aggregators) aggregator->change(change, cut, publish);
   cuts_->give_out();
@@ -150,8 +174,8 @@ void Groups::change(std::shared_ptr<const Registry> registry, const Spec& spec,
 
 void Groups::apply(const core::Columns& columns, std::uint32_t from, std::uint32_t to,
                    std::uint64_t base, std::uint8_t* verdicts) {
-  for (std::uint32_t at = from; at < to; at += kPart) {
-    const std::uint32_t end = to - at < kPart ? to : at + kPart;
+  for (std::uint32_t at = from; at < to; at += part_) {
+    const std::uint32_t end = to - at < part_ ? to : at + part_;
     const Part part{columns, at, end, base, nullptr, stream_time_};
     for (const auto& family : families_) family->apply(part, verdicts);
     const auto times = columns.time.span().subspan(at, end - at);
@@ -217,5 +241,7 @@ std::uint64_t Groups::memory_bytes() const {
   }
   return bytes;
 }
+
+std::size_t Groups::most_rows_waiting() const { return cuts_->most_waiting(); }
 
 }  // namespace weir::hierarchy

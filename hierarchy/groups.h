@@ -107,6 +107,8 @@ class Groups {
   void serialize(std::string& into) const;
   // A function of the state.
   std::uint64_t memory_bytes() const;
+  // Rows that have waited for those of other fields at once, at most: for tests.
+  std::size_t most_rows_waiting() const;
 
  private:
   struct Family;  // the hierarchies of one spec
@@ -115,6 +117,7 @@ class Groups {
     std::uint32_t tree = 0;  // in the family's forest
   };
   Family& family(const Spec& spec);
+  void bound_parts();
   PublishCut cut(RecordPosition seq) const { return {seq, Time{stream_time_}, false}; }
 
   const core::KeyTable& keys_;
@@ -122,6 +125,7 @@ class Groups {
   std::vector<std::unique_ptr<Family>> families_;
   std::map<std::string, Place, std::less<>> hierarchies_;  // by root
   std::int64_t stream_time_ = kNoTime.ns;
+  std::uint32_t part_;  // tuples that every aggregator takes before the next one does
 };
 
 }  // namespace weir::hierarchy

@@ -166,5 +166,31 @@ TEST(GroupsLaws, SlidingByTheWholeWindowIsTumbling) {
   }
 }
 
+// One sensor below 2'000 groups, of two fields and two specs: 512 tuples would make 3 million rows
+// that wait for each other.
+TEST(GroupsLaws, RowsThatWaitForThoseOfOthersAreBounded) {
+  constexpr std::size_t kGroups = 2'000, kTuples = 600;
+  Outline all = group_of("R", {}), again = group_of("S", {sensor("x")});
+  for (std::size_t g = 1; g < kGroups; ++g) {
+    all.children.push_back(group_of("g" + std::to_string(g), {sensor("x")}));
+  }
+  GroupOptions options;
+  options.mode = GroupOptions::Mode::kChangelog;
+  GroupsRun run(spec_of(options, {"v", "w"}));
+  run.fields(2);
+  run.put(registry_of(all));
+  const Spec other = latest(1);
+  run.put(registry_of(again), &other);
+  std::vector<Given> tuples;
+  for (std::size_t i = 0; i < kTuples; ++i) {
+    tuples.push_back({"x", static_cast<std::int64_t>(i) * kS, {1.0, 2.0}, "D", 0});
+  }
+  run.feed(tuples);
+  run.finish();
+  EXPECT_GT(run.lines.size(), kTuples * kGroups * 2);
+  EXPECT_GT(run.groups().most_rows_waiting(), kGroups * 2);
+  EXPECT_LE(run.groups().most_rows_waiting(), 64u << 10);
+}
+
 }  // namespace
 }  // namespace weir::hierarchy
