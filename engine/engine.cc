@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "core/placement.h"
@@ -92,7 +91,7 @@ struct Engine::Impl {
   engine::Collector collector;
   std::shared_ptr<core::Routes> routes;  // what a run has been given is never changed again
   std::vector<engine::HierarchyChange> hierarchies;  // until the run has them
-  std::set<std::string> roots;                       // of the hierarchies; those keep their options
+  std::map<std::string, GroupOptions> roots;  // of those; they keep their options, so these stay
   std::function<void(const GroupResult&)> on_result;
   std::vector<std::unique_ptr<Source>> sources;
   std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
@@ -110,6 +109,9 @@ struct Engine::Impl {
 
   void make_routes();
   Status read_hierarchies();
+  // What is wrong with the size of a registry that comes later. A look at all of it, so not for
+  // where others wait. Needs no lock.
+  Status check_size(const Request& request) const;
   // Sees to it that the field of a hierarchy that comes later is known by then. An error when it is
   // the layout's, which is not asked for it any more.
   Status name_group_fields(const Request& request);
@@ -145,13 +147,21 @@ Status Engine::Impl::read_hierarchies() {
       }
       const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
       if (!fits.ok()) return fits.with(given.name);
-      roots.insert(shared->root().identifier);
+      roots.emplace(shared->root().identifier, options);
       hierarchies.push_back({std::move(shared), options});
     }
     for (const std::string& field : options.fields) names.column(field);
   }
   for (const std::string& field : config.groups.fields) names.column(field);
   return {};
+}
+
+Status Engine::Impl::check_size(const Request& request) const {
+  if (request.op != Op::kRegistry || !request.error.empty()) return {};
+  const auto known = roots.find(request.registry->root().identifier);
+  const GroupOptions options =
+      known == roots.end() ? engine::with_emit(config.groups, config.emit) : known->second;
+  return hierarchy::Groups::check_size(*request.registry, {options, {}});
 }
 
 Status Engine::Impl::name_group_fields(const Request& request) {
@@ -255,6 +265,9 @@ Status Engine::request(std::string_view json) {
   auto parsed = engine::parse_requests(json, *impl_->kinds);
   if (!parsed.ok()) return parsed.status();
   place_with_build(*parsed);
+  for (Request& request : *parsed) {
+    if (Status fits = impl_->check_size(request); !fits.ok()) request.error = fits.message();
+  }
   const std::scoped_lock lock(impl_->mutex);
   if (impl_->finished) return {Code::kInvalid, "the engine has finished; it takes no requests"};
   std::shared_ptr<core::Routes> grown;

@@ -1,7 +1,6 @@
 // PlanLog: hierarchies that come at cuts.
 #include "engine/plan.h"
 #include "engine/plan_making.h"
-#include "hierarchy/groups.h"
 
 namespace weir::engine {
 
@@ -16,13 +15,11 @@ void PlanLog::start_hierarchies(Making& making) {
   }
 }
 
+// REQUIRES: Groups::check_size(), which was done as the request came: here other workers wait.
 void PlanLog::registry(const std::shared_ptr<const Request>& request, Making& making) {
   const std::string& root = request->registry->root().identifier;
   const auto known = group_options_.find(root);
   const GroupOptions& options = known == group_options_.end() ? options_.groups : known->second;
-  if (Status fits = hierarchy::Groups::check_size(*request->registry, {options, {}}); !fits.ok()) {
-    return making.fail(*request, fits.message());
-  }
   const auto outcome = registries_.put(request->registry);
   if (!outcome.ok()) return making.fail(*request, outcome.status().message());
   if (*outcome == hierarchy::Registries::Outcome::kUnchanged) {

@@ -163,5 +163,36 @@ TEST(HierarchyLive, ARegistryThatNoTreeCanBeMadeOfIsRefused) {
       << engine.status().message();
 }
 
+// The same number of sensors fits the hierarchy that stands, whose own options have few windows,
+// and is too much for those of hierarchies that come later.
+TEST(HierarchyLive, ARegistryThatComesLaterIsHeldAgainstTheOptionsItWillHave) {
+  Config config;
+  config.threads = 1;
+  config.groups.mode = GroupOptions::Mode::kSliding;
+  config.groups.window = 10'000 * kNanosPerSecond;
+  config.groups.advance = 2 * kNanosPerSecond;
+  config.groups.fields = {"v"};
+  GroupOptions own;
+  own.fields = {"v"};
+  config.hierarchies.push_back({std::string(kPlant), "registry", own});
+  std::string children;
+  for (int i = 0; i < 30'000; ++i) {
+    children += fmt::format(R"({}{{"identifier":"s{}"}})", i == 0 ? "" : ",", i);
+  }
+  const auto large = [&](std::string_view root) {
+    return fmt::format(R"({{"registry":{{"identifier":"{}","children":[{}]}}}})", root, children);
+  };
+  Engine engine = engine_of(config);
+  ASSERT_TRUE(engine.start().ok());
+  ASSERT_TRUE(engine.request(large("R")).ok());
+  ASSERT_TRUE(engine.request(large("Q")).ok());
+  EXPECT_EQ(wait_for_answer(engine).kind, Answer::Kind::kAck);
+  const Answer refused = wait_for_answer(engine);
+  EXPECT_EQ(refused.kind, Answer::Kind::kError);
+  EXPECT_EQ(refused.reason.rfind("registry \"Q\" with 30000 sensors needs up to ", 0), 0u)
+      << refused.reason;
+  ASSERT_TRUE(engine.finish().ok());
+}
+
 }  // namespace
 }  // namespace weir::tests
