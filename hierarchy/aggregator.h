@@ -96,6 +96,8 @@ class Aggregator {
   virtual void serialize(std::span<const std::uint32_t> trees, std::int64_t stream_time,
                          core::Writer& into) const = 0;
   virtual std::uint64_t memory_bytes(std::int64_t stream_time) const = 0;
+  // Values whose age has been looked at so far: work, for tests.
+  virtual std::uint64_t ages_looked_at() const { return 0; }
 
  protected:
   void add_row(std::uint32_t tree, const std::shared_ptr<const Tree>& of, std::uint32_t group,

@@ -242,6 +242,14 @@ std::uint64_t Groups::memory_bytes() const {
   return bytes;
 }
 
+std::uint64_t Groups::ages_looked_at() const {
+  std::uint64_t looked_at = 0;
+  for (const auto& family : families_) {
+    for (const auto& aggregator : family->aggregators) looked_at += aggregator->ages_looked_at();
+  }
+  return looked_at;
+}
+
 std::size_t Groups::most_rows_waiting() const { return cuts_->most_waiting(); }
 
 }  // namespace weir::hierarchy

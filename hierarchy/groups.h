@@ -109,6 +109,8 @@ class Groups {
   std::uint64_t memory_bytes() const;
   // Rows that have waited for those of other fields at once, at most: for tests.
   std::size_t most_rows_waiting() const;
+  // Values whose age has been looked at so far: work, for tests.
+  std::uint64_t ages_looked_at() const;
 
  private:
   struct Family;  // the hierarchies of one spec

@@ -27,6 +27,7 @@ class LastValues final : public Aggregator {
   void serialize(std::span<const std::uint32_t> trees, std::int64_t stream_time,
                  core::Writer& into) const override;
   std::uint64_t memory_bytes(std::int64_t stream_time) const override;
+  std::uint64_t ages_looked_at() const override { return ages_looked_at_; }
 
  private:
   struct Slot {
@@ -52,6 +53,10 @@ class LastValues final : public Aggregator {
   void cross(std::int64_t time, const PublishCut& cut);
   void flush();
   void expire(std::int64_t now);
+  // A panel has this value now.
+  void note_age(const Slot& slot) {
+    if (slot.time != kNoTime.ns) oldest_ = std::min(oldest_, slot.time);
+  }
   void publish_touched(const PublishCut& cut, Side side);
   void publish_above(std::uint32_t sensor, double value, const PublishCut& cut);
 
@@ -61,6 +66,10 @@ class LastValues final : public Aggregator {
   std::vector<std::uint32_t> pending_;  // sensors whose value the panels do not have
   std::uint64_t round_ = 1;             // of pending_
   std::vector<std::uint32_t> touched_;
+  // No value of a panel is older, so none is too old before this is: most boundaries need no look
+  // at every leaf.
+  std::int64_t oldest_ = kLastInstant;
+  std::uint64_t ages_looked_at_ = 0;
   // One before the next boundary: a later time reaches it. The first time of all sets it.
   std::int64_t before_next_ = kNoTime.ns;
 };
@@ -179,6 +188,7 @@ void LastValues::flush() {
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     if (i + kAhead < pending_.size()) __builtin_prefetch(&slots_[pending_[i + kAhead]]);
     const std::uint32_t sensor = pending_[i];
+    note_age(slots_[sensor]);
     for (const Forest::Place place : setting_.forest.places(sensor)) {
       standing_[place.tree].panel->set(place.leaf, slots_[sensor].value);
     }
@@ -189,13 +199,19 @@ void LastValues::flush() {
 
 // Sensors whose value is older than max_age have none until they are measured again.
 void LastValues::expire(std::int64_t now) {
-  if (setting_.options().max_age == 0 || now == kNoTime.ns) return;
+  const std::int64_t max_age = setting_.options().max_age;
+  if (max_age == 0 || now == kNoTime.ns || oldest_ >= before(now, max_age)) return;
+  oldest_ = kLastInstant;
   for (std::uint32_t t = 0; t < standing_.size(); ++t) {
     Panel& panel = *standing_[t].panel;
     for (std::uint32_t leaf = 0; leaf < panel.tree().leaves(); ++leaf) {
-      const std::uint32_t sensor = setting_.forest.sensor_of(t, leaf);
-      if (sensor < slots_.size() && too_old(slots_[sensor], now) && panel.has(leaf)) {
+      if (!panel.has(leaf)) continue;
+      const Slot& slot = slots_[setting_.forest.sensor_of(t, leaf)];
+      ++ages_looked_at_;
+      if (too_old(slot, now)) {
         panel.clear(leaf);
+      } else {
+        note_age(slot);
       }
     }
   }
@@ -225,7 +241,9 @@ void LastValues::change(const Regrouping& change, const PublishCut& cut, bool pu
     const std::uint32_t old = change.old_leaf[leaf];
     const bool comes =
         old == Tree::kNone ? !too_old(slots_[sensor], cut.time.ns) : standing.panel->has(old);
-    if (comes) panel->set(leaf, slots_[sensor].value);
+    if (!comes) continue;
+    panel->set(leaf, slots_[sensor].value);
+    note_age(slots_[sensor]);
   }
   std::vector<Aggregate> published(changelog() ? 0 : change.after->groups());
   for (std::uint32_t g = 0; g < published.size(); ++g) {

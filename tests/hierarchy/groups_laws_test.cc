@@ -192,5 +192,62 @@ TEST(GroupsLaws, RowsThatWaitForThoseOfOthersAreBounded) {
   EXPECT_LE(run.groups().most_rows_waiting(), 64u << 10);
 }
 
+// Values that come in any order of their times, some without: those that are good at the end are.
+TEST(GroupsLaws, ValuesAreGoodForAsLongAsTheyAreYoungEnough) {
+  std::size_t old = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    std::mt19937_64 random(seed);
+    Spec spec = latest(1, 5);
+    spec.options.late = GroupOptions::Late::kArrival;
+    GroupsRun run(spec);
+    run.put(registry_of(leaf_group("R", 0, 5)));
+    std::map<std::string, std::int64_t> times;
+    std::vector<Given> tuples;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const std::string stream = "s" + std::to_string(random() % 8);
+      const auto now = static_cast<std::int64_t>(i) * kS / 3;
+      const std::int64_t time =
+          random() % 20 == 0 ? kNoTime.ns : now - static_cast<std::int64_t>(random() % 7) * kS;
+      tuples.push_back({stream, time, {1.0}, "D", 0});
+    }
+    const std::size_t change = random() % tuples.size();
+    run.feed({tuples.begin(), tuples.begin() + static_cast<std::ptrdiff_t>(change)}, seed);
+    run.put(registry_of(leaf_group("R", 0, 6)));
+    run.feed({tuples.begin() + static_cast<std::ptrdiff_t>(change), tuples.end()}, seed);
+    run.finish();
+    for (const Given& tuple : tuples) times[tuple.stream] = tuple.time;
+    std::size_t good = 0;
+    for (std::size_t s = 0; s < 6; ++s) {
+      const auto at = times.find("s" + std::to_string(s));
+      if (at == times.end()) continue;
+      const bool young = at->second == kNoTime.ns || at->second >= run.stream_time() - 5 * kS;
+      good += young;
+      old += !young;
+    }
+    ASSERT_EQ(run.lines.back().substr(0, 4), fmt::format("R {0},", good)) << seed;
+  }
+  EXPECT_GT(old, 100u);
+}
+
+// A boundary every second, 1'000 sensors measured in turn every 10 s, values good for 20: a look at
+// all of them is due once in 10 boundaries, not at each.
+TEST(GroupsLaws, AgesAreLookedAtOnlyWhenOneMayBeTooOld) {
+  constexpr std::size_t kMany = 1'000, kRounds = 50;
+  GroupsRun run(latest(1, 20));
+  run.put(registry_of(leaf_group("R", 0, kMany)));
+  std::vector<Given> tuples;
+  for (std::size_t i = 0; i < kMany * kRounds; ++i) {
+    const auto time = static_cast<std::int64_t>(i * 10'000 / kMany) * (kS / 1000);
+    tuples.push_back({"s" + std::to_string(i % kMany), time, {1.0}, "D", 0});
+  }
+  run.feed(tuples);
+  EXPECT_GT(run.groups().ages_looked_at(), kMany);
+  EXPECT_LE(run.groups().ages_looked_at(), kMany * (kRounds + 2));
+  // Nobody but x is measured any more: the others are none from then on.
+  run.take_lines();
+  run.feed({"x@600=1", "x@602=1"});
+  EXPECT_EQ(run.take_lines().back(), "R 0,0");
+}
+
 }  // namespace
 }  // namespace weir::hierarchy
