@@ -75,34 +75,43 @@ void for_each_missing(const Registry& registry, const Registry* other, const Vis
 
 }  // namespace
 
+const Registry* Registries::if_small(const Registry* registry) const {
+  if (registry == nullptr) return nullptr;
+  return registry->groups().size() + registry->sensors().size() < large_from_ ? registry : nullptr;
+}
+
 // What stood in the root's place before has been let in: only what it lacked can clash.
 bool Registries::clashes(const Registry& added, const Registry* replaced) {
+  for (const auto& standing : large_) {
+    if (standing.get() != replaced && !check_apart(added, *standing).ok()) return true;
+  }
+  const Registry* const held_own = if_small(replaced);
   bool clash = false;
   for_each_missing(added, replaced, [&](Member member) {
     const std::string_view identifier = added.identifier(member);
     ++lookups_;
     const auto held = held_.find(identifier);
     if (held == held_.end() || !(member.group || held->second.group)) return;
-    const bool own = replaced != nullptr && replaced->find(identifier).has_value();
+    const bool own = held_own != nullptr && held_own->find(identifier).has_value();
     clash |= held->second.roots > (own ? 1 : 0);
   });
   return clash;
 }
 
-void Registries::hold(const Registry& registry, const Registry* replaced) {
-  for_each_missing(registry, replaced, [&](Member member) {
+void Registries::hold(const Registry* added, const Registry* replaced) {
+  if (replaced != nullptr) {
+    for_each_missing(*replaced, added, [&](Member member) {
+      ++lookups_;
+      const auto held = held_.find(replaced->identifier(member));
+      if (--held->second.roots == 0) held_.erase(held);
+    });
+  }
+  if (added == nullptr) return;
+  for_each_missing(*added, replaced, [&](Member member) {
     ++lookups_;
-    Held& held = held_[std::string(registry.identifier(member))];
+    Held& held = held_[std::string(added->identifier(member))];
     held.group = member.group;
     ++held.roots;
-  });
-}
-
-void Registries::let_go(const Registry& registry, const Registry& by) {
-  for_each_missing(registry, &by, [&](Member member) {
-    ++lookups_;
-    const auto held = held_.find(registry.identifier(member));
-    if (--held->second.roots == 0) held_.erase(held);
   });
 }
 
@@ -118,26 +127,17 @@ Status Registries::first_clash(const Registry& added) const {
 Result<Registries::Outcome> Registries::put(std::shared_ptr<const Registry> registry) {
   const std::string& root = registry->root().identifier;
   const auto at = by_root_.find(root);
-  const Registry* const replaced = at == by_root_.end() ? nullptr : at->second.get();
-  if (replaced != nullptr && registry->same_as(*replaced)) {
-    at->second = std::move(registry);
-    return Outcome::kUnchanged;
+  const std::shared_ptr<const Registry> replaced = at == by_root_.end() ? nullptr : at->second;
+  const bool same = replaced != nullptr && registry->same_as(*replaced);
+  if (!same) {
+    if (clashes(*registry, replaced.get())) return first_clash(*registry);
+    hold(if_small(registry.get()), if_small(replaced.get()));
   }
-  const std::size_t others = by_root_.size() - (replaced == nullptr ? 0 : 1);
-  if (others == 0) {
-    held_.clear();  // of what it replaces, if another was refused beside that
-  } else {
-    if (held_.empty()) hold(*by_root_.begin()->second, nullptr);  // it stood alone until now
-    if (clashes(*registry, replaced)) return first_clash(*registry);
-    if (replaced != nullptr) let_go(*replaced, *registry);
-    hold(*registry, replaced);
-  }
-  if (replaced == nullptr) {
-    by_root_.emplace(root, std::move(registry));
-    return Outcome::kNew;
-  }
-  at->second = std::move(registry);
-  return Outcome::kReplaced;
+  std::erase(large_, replaced);
+  if (if_small(registry.get()) == nullptr) large_.push_back(registry);
+  by_root_.insert_or_assign(root, std::move(registry));
+  if (replaced == nullptr) return Outcome::kNew;
+  return same ? Outcome::kUnchanged : Outcome::kReplaced;
 }
 
 }  // namespace weir::hierarchy

@@ -100,14 +100,20 @@ class Registry {
 
 // The registries that stand, by root.
 //
-// Which identifiers they hold is kept in an index, so that one more costs its own size, not that of
-// all. One that stands alone needs none: large plants often do.
+// Which identifiers the small ones hold is kept in an index, so that one more costs its own size,
+// not that of all. Large ones are few, and each is asked by itself: it has an index of its own.
 class Registries {
  public:
+  // Members of a large one. An index of so many is made in the time of some 10 ms, for which others
+  // may wait; of 10^7 members in all there are at most 150.
+  static constexpr std::size_t kLarge = std::size_t{1} << 16;
+  explicit Registries(std::size_t large = kLarge) : large_from_(large) {}
+
   enum class Outcome { kNew, kReplaced, kUnchanged };
   // In the place of that with the same root, if there is one; kUnchanged: equal but for names (the
   // names are taken). On an error (kConfig, with the path) everything stays as it was. Linear in
-  // the registry and the one that it replaces; an error looks at all that stand, for its text.
+  // the registry and the one that it replaces, beside a look at each large one, of as much as the
+  // smaller of the two has; an error looks at all that stand, for its text.
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
@@ -132,15 +138,17 @@ class Registries {
     }
   };
 
+  // Null stays null, and so becomes what is large: the index has nothing of it.
+  const Registry* if_small(const Registry* registry) const;
   bool clashes(const Registry& added, const Registry* replaced);
-  // Adds what the registry holds and that in whose place it comes does not; and takes away what
-  // the one that comes does not hold.
-  void hold(const Registry& registry, const Registry* replaced);
-  void let_go(const Registry& registry, const Registry& by);
+  // Brings the index up to a put; `added` and `replaced` may be null.
+  void hold(const Registry* added, const Registry* replaced);
   Status first_clash(const Registry& added) const;
 
   std::map<std::string, std::shared_ptr<const Registry>, std::less<>> by_root_;
-  // Of all that stand, once there are two.
+  const std::size_t large_from_;
+  std::vector<std::shared_ptr<const Registry>> large_;
+  // Of those that are not large.
   std::unordered_map<std::string, Held, Hash, std::equal_to<>> held_;
   std::uint64_t lookups_ = 0;
 };
