@@ -162,9 +162,10 @@ Status Engine::Impl::name_group_fields(const Request& request) {
     return {};
   }
   if (config.groups.fields.empty() && names.default_field().empty()) {
-    return {Code::kInvalid,
-            "no hierarchy was there at the start, so nobody knows which field to aggregate; name "
-            "it in Config::groups.fields"};
+    return {
+        Code::kInvalid,
+        "the run began without a hierarchy like this, so nobody knows which field to aggregate; "
+        "name it in Config::groups.fields"};
   }
   run->intake().share_verdicts();
   return {};
