@@ -109,6 +109,22 @@ class Aggregator {
                                     .window_end = window_end});
     ++setting_.counts[tree].results;
   }
+  // One for each group above a leaf whose value has gone through().
+  void add_rows_above(std::uint32_t tree, const std::shared_ptr<const Tree>& of, std::uint32_t leaf,
+                      const Panel& panel) {
+    std::vector<Row>& rows = setting_.cuts.rows();
+    const std::size_t groups = of->ancestors(leaf).size();
+    rows.resize(rows.size() + groups);
+    Row* row = rows.data() + (rows.size() - groups);
+    panel.visit_above(leaf, [&](std::uint32_t group, const Aggregate& aggregate) {
+      row->tree = of.get();
+      row->group = group;
+      row->field = setting_.name();
+      row->aggregate = aggregate;
+      ++row;
+    });
+    setting_.counts[tree].results += groups;
+  }
   // One for each group, as it is now.
   void add_rows(std::uint32_t tree, const std::shared_ptr<const Tree>& of,
                 std::span<const std::uint32_t> groups, Panel& panel) {
