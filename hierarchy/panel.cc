@@ -125,14 +125,16 @@ void Panel::settle() {
 void Panel::set_through(std::uint32_t leaf, double value) {
   if (!clean_ || written_count_ != 0) settle();
   const Tree::Place place = tree_->places(leaf).front();
-  const Cell cell = Cell::of(value + 0.0);
   marks_[place.block] = marks_[place.block] | Marks::kTouched | Marks::kUsed;
   if (cells_[place.cell].present > 0) [[likely]]
-    return fold_through(folding(), place, cell);
-  cells_[place.cell] = cell;
+    return fold_through(folding(), place, Cell::of(value + 0.0));
+  cells_[place.cell] = Cell::of(value + 0.0);
+  fold_above(place.block);
+}
+
+void Panel::fold_above(std::uint32_t from) {
   Batch batch(*this);
-  for (std::uint32_t block = place.block; block != Tree::kNone;
-       block = tree_->blocks()[block].out.block) {
+  for (std::uint32_t block = from; block != Tree::kNone; block = tree_->blocks()[block].out.block) {
     batch.add(block);
   }
   batch.fold();

@@ -113,6 +113,7 @@ class Panel {
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
   void settle();
+  [[gnu::noinline]] void fold_above(std::uint32_t from);  // a block, and those above
   Folding folding();
   // What a clean block's fold says; of a group that overlaps(), but for its count.
   Aggregate result_of(std::uint32_t id) const {
