@@ -57,7 +57,7 @@ struct Row {
   Aggregate aggregate;
   // The group is gone with the change that publishes it: it has no members and no sensors.
   bool gone = false;
-  Time window_start, window_end;  // unknown without windows
+  Time window_start{}, window_end{};  // unknown without windows
 };
 
 struct PublishCut {
