@@ -45,17 +45,24 @@ struct Options : RunOptions {
   std::vector<std::string> modes = {"latest", "tumbling"};
 };
 
-// Bytes in memory, and the longest time between two reads of them.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+// Bytes in memory. Watches how long it is from one read of them to the next.
 class WatchedSource final : public Source {
  public:
-  WatchedSource(std::string_view bytes, double& longest) : bytes_(bytes), longest_(longest) {}
+  WatchedSource(std::string_view bytes, Measured& into) : bytes_(bytes), into_(into) {}
 
   ReadResult read(std::span<char> into) override {
     const Clock::time_point now = Clock::now();
-    if (last_ != Clock::time_point()) {
-      longest_ = std::max(longest_, std::chrono::duration<double>(now - last_).count());
+    const double cpu = cpu_seconds();
+    if (begun_) {
+      const double pause = std::chrono::duration<double>(now - last_).count();
+      into_.longest_pause = std::max(into_.longest_pause, pause);
+      into_.longest_work = std::max(into_.longest_work, cpu - last_cpu_);
     }
+    begun_ = true;
     last_ = now;
+    last_cpu_ = cpu;
     const std::size_t size = std::min(into.size(), bytes_.size());
     if (size == 0) return {};
     std::memcpy(into.data(), bytes_.data(), size);
@@ -66,8 +73,10 @@ class WatchedSource final : public Source {
 
  private:
   std::string_view bytes_;
-  double& longest_;
+  Measured& into_;
+  bool begun_ = false;
   Clock::time_point last_;
+  double last_cpu_ = 0;
   const std::string name_ = "memory";
 };
 
@@ -165,7 +174,7 @@ Result<Measured> Changes::measure(const Cell& cell) const {
   config.hierarchies.push_back({tree_.registry(), workload_.registry, options_of(cell.mode)});
   auto engine = Engine::create(std::move(config));
   if (!engine.ok()) return engine.status();
-  engine->add_source(std::make_unique<WatchedSource>(bytes_, measured.longest_pause));
+  engine->add_source(std::make_unique<WatchedSource>(bytes_, measured));
   engine->on_result([&](const GroupResult&) { ++results; });
   engine->on_answer([&](const Answer& answer) {
     if (answer.kind == Answer::Kind::kAck) ++made;
@@ -175,15 +184,16 @@ Result<Measured> Changes::measure(const Cell& cell) const {
     if (Status status = engine->request(changes_); !status.ok()) return status;
   }
   const Clock::time_point start = Clock::now();
-  const std::clock_t cpu = std::clock();
+  const double cpu = cpu_seconds();
   if (Status status = engine->start(); !status.ok()) return status;
   auto summary = engine->finish();
   measured.process_seconds = seconds_since(start);
-  measured.cpu_seconds = static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+  measured.cpu_seconds = cpu_seconds() - cpu;
   if (!summary.ok()) return summary.status();
   if (made != (cell.changes ? options_.changes : 0)) {
     return Status(Code::kIo, fmt::format("{} changes were made: {}", made, refused));
   }
+  if (summary->unrouted > 0) return Status(Code::kIo, "records are of no sensor in the registry");
   measured.seconds = summary->seconds;
   measured.records_per_second = summary->records_per_second();
   measured.results = results;
@@ -203,27 +213,33 @@ std::vector<std::string> Changes::lines() const {
   add_fingerprint(shared);
   std::vector<std::string> lines;
   for (const Cell& cell : cells_) {
-    std::vector<double> pauses, each;
+    std::vector<double> pauses, work, each, each_cpu;
     for (std::size_t i = 0; i < cell.runs.size(); ++i) {
-      pauses.push_back(1e3 * cell.runs[i].longest_pause);
-      each.push_back(1e3 * (cell.runs[i].seconds - unchanged(cell).runs[i].seconds) /
-                     options_.changes);
+      const Measured& run = cell.runs[i];
+      const Measured& other = unchanged(cell).runs[i];
+      pauses.push_back(1e3 * run.longest_pause);
+      work.push_back(1e3 * run.longest_work);
+      each.push_back(1e3 * (run.seconds - other.seconds) / options_.changes);
+      each_cpu.push_back(1e3 * (run.cpu_seconds - other.cpu_seconds) / options_.changes);
     }
+    const Spread pause = Spread::of(pauses), cost = Spread::of(each_cpu);
     JsonLine line;
     line.add("experiment", "changes").add("mode", cell.mode).add("sensors", options_.sensors);
     line.add("threads", cell.threads).add("changes", cell.changes ? options_.changes : 0);
     line.raw("records_per_second", cell.rate().to_json());
-    line.raw("longest_pause_ms", Spread::of(pauses).to_json());
-    fmt::print(stderr, "{}: longest pause {:.2f} ms", cell.title, Spread::of(pauses).median);
+    line.raw("longest_pause_ms", pause.to_json());
+    line.raw("longest_work_ms", Spread::of(work).to_json());
     if (cell.changes) {
-      const Spread cost = Spread::of(each);
-      line.raw("ms_a_change", cost.to_json());
-      fmt::print(stderr, ", {:.2f} ms a change ({:.2f} to {:.2f})", cost.median, cost.min,
-                 cost.max);
+      line.raw("ms_a_change", Spread::of(each).to_json());
+      line.raw("cpu_ms_a_change", cost.to_json());
     }
-    fmt::print(stderr, "\n");
     line.raw("workload", workload_.to_json()).raw("repetitions", cell.runs_json());
     lines.push_back(line.add("answer", cell.runs.front().answer).raw("origin", shared.str()).str());
+    fmt::print(stderr, "{}: longest pause {:.2f} ms, of CPU time {:.2f}{}\n", cell.title,
+               pause.median, Spread::of(work).median,
+               cell.changes ? fmt::format("; a change {:.2f} ms of CPU time ({:.2f} to {:.2f})",
+                                          cost.median, cost.min, cost.max)
+                            : "");
   }
   return lines;
 }

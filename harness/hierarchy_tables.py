@@ -64,6 +64,8 @@ def job_tables(lines):
                       f"{threads} threads over one")
     each_size(lines, 1, lambda line: spread(line.get("ns_beyond_none")),
               "ns a record beyond none, one thread", skip=("none",))
+    each_size(lines, 1, lambda line: spread(line.get("cpu_ns_beyond_none")),
+              "CPU ns a record beyond none, one thread; the registry read, the digest", skip=("none",))
     each_size(lines, 1,
               lambda line: (f"{100 * line['lane_share']:.0f} %, {line['cores_of_one_owner']:.1f}"
                             if "lane_share" in line else ""),
@@ -73,14 +75,17 @@ def job_tables(lines):
 
 def change_table(lines):
     table(["mode", "threads", "M records/s without", "with changes", "longest pause, ms: without",
-           "with changes", "ms a change"])
+           "with changes", "ms of CPU time: without", "with changes", "ms a change",
+           "ms of CPU time a change"])
     for mode, threads in sorted({(mode, n) for mode, n, _ in lines}):
         without, changed = lines.get((mode, threads, False)), lines.get((mode, threads, True))
         if without is None or changed is None:
             continue
         row([mode, str(threads), spread(without["records_per_second"], 1e-6),
              spread(changed["records_per_second"], 1e-6), spread(without["longest_pause_ms"]),
-             spread(changed["longest_pause_ms"]), spread(changed["ms_a_change"])])
+             spread(changed["longest_pause_ms"]),
+             spread(without["longest_work_ms"]), spread(changed["longest_work_ms"]),
+             spread(changed["ms_a_change"]), spread(changed["cpu_ms_a_change"])])
     print()
 
 

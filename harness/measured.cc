@@ -20,7 +20,9 @@ std::string Measured::to_json() const {
   if (feeder_cpu_seconds > 0) line.add("feeder_cpu_seconds", feeder_cpu_seconds);
   line.add("peak_bytes", peak_bytes).add("others", others);
   if (results > 0) line.add("results", results);
-  if (longest_pause > 0) line.add("longest_pause", longest_pause);
+  if (longest_pause > 0) {
+    line.add("longest_pause", longest_pause).add("longest_work", longest_work);
+  }
   return line.add("discarded", discarded).str();
 }
 
@@ -43,6 +45,7 @@ Result<Measured> Measured::of(const ChildRun& run, const std::string& system,
   std::string_view text;
   if (object["digest"].get(text) == 0) measured.answer += " digest " + std::string(text);
   if (object["checksum"].get(text) == 0) measured.answer += " counts " + std::string(text);
+  if (object["unrouted"].get(measured.unrouted) != 0) measured.unrouted = 0;
   if (object["results"].get(measured.results) == 0) {
     measured.answer += fmt::format(" results {}", measured.results);
   }
