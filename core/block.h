@@ -62,6 +62,7 @@ enum class Reason : std::uint8_t {
   kNumber,    // a number that is out of range, NaN or infinite
   kTooLong,   // longer than the record limit
   kEncoding,  // not valid UTF-8
+  kFuture,    // dated too far ahead of stream time (engine/gate.h)
   kCount
 };
 const char* reason_name(Reason reason);

@@ -208,6 +208,10 @@ Status check_config(const Config& config) {
                "it is a duration such as \"60s\" or a number of records such as "
                "\"100000 records\", and above 0");
   }
+  if (config.max_jump < 0) {
+    return bad("max-jump", fmt::format("{} ns", config.max_jump),
+               "it is a duration such as \"1d\", or 0 for no limit");
+  }
   if (Status s = check_groups(config, config.groups, ""); !s.ok()) return s;
   for (const HierarchyConfig& hierarchy : config.hierarchies) {
     if (!hierarchy.options.has_value()) continue;

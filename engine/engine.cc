@@ -153,8 +153,11 @@ Status Engine::Impl::read_hierarchies() {
 
 Status Engine::Impl::name_group_fields(const Request& request) {
   if (request.op != Op::kRegistry || !request.error.empty()) return {};
+  const auto has_root = [&](const engine::HierarchyChange& change) {
+    return change.registry->root().identifier == request.registry->root().identifier;
+  };
   if (run == nullptr) {
-    registries_to_come = true;
+    registries_to_come |= std::none_of(hierarchies.begin(), hierarchies.end(), has_root);
     return {};
   }
   if (config.groups.fields.empty() && names.default_field().empty()) {

@@ -1,8 +1,9 @@
 // Entry: what one sequence number carries through the ring: a block, its columns, a batch for every
 // shard worker, and the requests that take effect before its first record.
 //
-// Thread safety: written by the claimant until it is published, then immutable until every worker
-// has consumed it, but for the verdicts.
+// Thread safety: written by the claimant until it is published, then by the gate until the first
+// worker reads it (engine/gate.h), then immutable until every worker has consumed it, but for the
+// verdicts.
 #pragma once
 
 #include <atomic>
@@ -15,6 +16,10 @@
 #include "core/block.h"
 #include "core/ring.h"
 #include "engine/request.h"
+
+namespace weir::ingest {
+struct Layout;
+}
 
 namespace weir::engine {
 
@@ -36,7 +41,8 @@ struct Verdicts {
 struct Entry {
   core::Block block;
   core::Columns columns;
-  std::vector<core::Batch> batches;  // by shard worker
+  const ingest::Layout* layout = nullptr;  // of the block, if it has bytes
+  std::vector<core::Batch> batches;        // by shard worker
   std::vector<Scheduled> requests;
   std::shared_ptr<const core::FieldSet> fields;
   std::shared_ptr<const core::Routes> routes;

@@ -57,15 +57,16 @@ hierarchy::Spec GroupLane::spec_of(GroupOptions options) {
 void GroupLane::start() {
   const auto publish = [this](const hierarchy::PublishCut& cut,
                               std::span<const hierarchy::Row> rows) { this->publish(cut, rows); };
-  hierarchy::Spec defaults = spec_of(defaults_);
-  std::set<std::string> fields(defaults.options.fields.begin(), defaults.options.fields.end());
-  for (const auto& change : waiting_) {
-    const hierarchy::Spec spec = spec_of(change->options);
-    fields.insert(spec.options.fields.begin(), spec.options.fields.end());
-  }
+  std::set<std::string> fields;
+  const auto add = [&](const GroupOptions& options) {
+    fields.insert(options.fields.begin(), options.fields.end());
+    if (options.fields.empty()) fields.insert(names_.default_field());
+  };
+  for (const auto& change : waiting_) add(change->options);
+  if (!defaults_.fields.empty() || !names_.default_field().empty()) add(defaults_);
   tuples_.emplace(names_, fields.size() > 1);
   tuples_->open(base_);
-  groups_.emplace(names_.keys(), std::move(defaults), publish);
+  groups_.emplace(names_.keys(), publish);
 }
 
 void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut, Epoch epoch) {
@@ -77,7 +78,7 @@ void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut&
 
 void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& cut) {
   const hierarchy::Spec spec = spec_of(change.options);
-  groups_->change(change.registry, &spec, cut);
+  groups_->change(change.registry, spec, cut);
   if (spec.options.emit.records == 0) return;
   periods_.insert(spec.options.emit.records);
   passed_ = std::max(passed_, raw(cut.seq));

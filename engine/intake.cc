@@ -213,6 +213,7 @@ std::size_t IngestAgent::do_work() {
     if (decoder_ == nullptr) {
       decoder_ = ingest::make_decoder(intake_.layout(), intake_.names().keys(), source_names_);
     }
+    entry.layout = &intake_.layout();
     decoder_->decode(entry.block, *entry.fields, entry.columns);
   }
   if (entry.verdicts.shared) {

@@ -114,6 +114,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       plans_(names, *parts_.routes,
              {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
               std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit)}),
+      gate_(parts_.config.max_jump, names.keys()),
       shared_{ring_,
               names,
               *parts_.routes,
@@ -125,7 +126,8 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               parts_.config.max_reject_samples,
               counters_,
               with_emit(parts_.config.groups, parts_.config.emit),
-              std::move(parts_.on_result)},
+              std::move(parts_.on_result),
+              gate_},
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
       thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
@@ -200,6 +202,7 @@ Summary Run::summarize() {
     if (rejected[reason] == 0) continue;
     summary.rejected[core::reason_name(static_cast<core::Reason>(reason))] = rejected[reason];
   }
+  summary.leap = workers_.front()->leap();
   std::vector<std::vector<Instance>> instances;
   std::vector<bool> dataset_seen;
   std::string groups_state;

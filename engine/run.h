@@ -11,6 +11,7 @@
 #include "core/agent.h"
 #include "core/placement.h"
 #include "engine/collector.h"
+#include "engine/gate.h"
 #include "engine/intake.h"
 #include "engine/plan.h"
 #include "engine/shard.h"
@@ -60,6 +61,7 @@ class Run {
   ingest::Splitter splitter_;
   PlanLog plans_;
   core::Counters counters_;
+  Gate gate_;
   Shared shared_;
   core::Parker parker_;
   std::unique_ptr<Intake> intake_;

@@ -41,6 +41,10 @@ ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
 std::size_t ShardWorker::do_work() {
   if (done_ || !shared_.ring.ready(next_)) return 0;
   Entry& entry = shared_.ring.at(next_);
+  shared_.gate.pass(entry, next_);
+  if (number_ == 0) {
+    note_leap(entry.columns, cursor_.stream_time(), raw(cursor_.position()), leap_);
+  }
   shares_verdicts_ = entry.verdicts.shared;
   feeder_.open(entry, raw(cursor_.position()), cursor_.stream_time());
   if (lane_.has_value()) lane_->open(entry, raw(cursor_.position()));

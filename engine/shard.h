@@ -23,6 +23,7 @@
 #include "engine/cuts.h"
 #include "engine/entry.h"
 #include "engine/feed.h"
+#include "engine/gate.h"
 #include "engine/group_lane.h"
 #include "engine/plan.h"
 #include "weir/answer.h"
@@ -43,6 +44,7 @@ struct Shared {
   core::Counters& counters;
   GroupOptions groups;  // of hierarchies that come later; emit is set
   GroupLane::OnResult on_result;
+  Gate& gate;  // before every entry
 };
 
 class ShardWorker {
@@ -63,6 +65,8 @@ class ShardWorker {
       const {
     return rejected_;
   }
+  // Of stream time; worker 0 alone looks for it.
+  const Summary::Leap& leap() const { return leap_; }
   RecordPosition position() const { return cursor_.position(); }
   // Null but on the worker that has the hierarchies, or when there are none.
   const GroupLane* lane() const {
@@ -142,6 +146,7 @@ class ShardWorker {
   std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)> rejected_{};
   std::uint64_t line_base_ = 0;
   std::uint64_t reject_samples_ = 0;
+  Summary::Leap leap_;
 };
 
 }  // namespace weir::engine

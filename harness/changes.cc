@@ -22,7 +22,7 @@
 #include "harness/experiment.h"
 #include "harness/fingerprint.h"
 #include "harness/json_line.h"
-#include "harness/sensor_tree.h"
+#include "harness/octal_tree.h"
 #include "harness/spread.h"
 #include "harness/whole_runs.h"
 #include "harness/workload.h"
@@ -118,7 +118,7 @@ class Changes {
   std::vector<std::string> lines() const;
 
   const Options options_;
-  const SensorTree tree_;
+  const OctalTree tree_;
   Workload workload_;
   std::string bytes_;    // of the workload
   std::string changes_;  // requests

@@ -12,7 +12,6 @@
 #include "harness/child.h"
 #include "harness/fingerprint.h"
 #include "harness/json_line.h"
-#include "harness/sensor_tree.h"
 
 namespace weir::harness {
 namespace {
@@ -55,9 +54,11 @@ void write_requests(const std::string& file, const std::set<Key>& keys,
 
 // The file of a kind that `weir generate` knows, unless it is there.
 Result<Workload> generated(const std::string& weir, const std::string& folder, const char* kind,
-                           std::uint64_t records, std::uint64_t streams, std::uint64_t seed) {
+                           std::uint64_t records, std::uint64_t streams, std::uint64_t seed,
+                           const std::string& registry = "") {
   namespace fs = std::filesystem;
   Workload made{.records = records, .streams = streams, .seed = seed, .name = kind};
+  made.registry = registry;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return Status(Code::kIo, folder + ": " + error.message());
@@ -65,10 +66,19 @@ Result<Workload> generated(const std::string& weir, const std::string& folder, c
   if (!fs::exists(made.file)) {
     // Under another name until it is whole.
     const std::string partial = made.file + ".partial";
-    const auto run =
-        run_child({weir, "generate", kind, "--records", std::to_string(records), "--streams",
-                   std::to_string(streams), "--seed", std::to_string(seed), "--output", partial},
-                  folder + "/generate.log");
+    std::vector<std::string> command = {weir,
+                                        "generate",
+                                        kind,
+                                        "--records",
+                                        std::to_string(records),
+                                        "--streams",
+                                        std::to_string(streams),
+                                        "--seed",
+                                        std::to_string(seed),
+                                        "--output",
+                                        partial};
+    if (!registry.empty()) command.insert(command.end(), {"--registry", registry});
+    const auto run = run_child(command, folder + "/generate.log");
     if (!run.ok()) return run.status();
     fs::rename(partial, made.file, error);
     if (error) return Status(Code::kIo, made.file + ": " + error.message());
@@ -118,11 +128,8 @@ Result<Workload> make_workload(const std::string& weir, const std::string& folde
 
 Result<Workload> make_sensors(const std::string& weir, const std::string& folder,
                               std::uint64_t records, std::uint64_t sensors, std::uint64_t seed) {
-  auto made = generated(weir, folder, "sensors", records, sensors, seed);
-  if (!made.ok()) return made;
-  made->registry = fmt::format("{}/registry-{}.json", folder, sensors);
-  std::ofstream(made->registry) << SensorTree(sensors).registry();
-  return made;
+  return generated(weir, folder, "sensors", records, sensors, seed,
+                   fmt::format("{}/registry-{}-{}-{}.json", folder, records, sensors, seed));
 }
 
 }  // namespace weir::harness

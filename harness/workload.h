@@ -45,7 +45,7 @@ struct Workload {
 // paper_synopses().
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
                                std::uint64_t records, std::uint64_t streams, std::uint64_t seed);
-// Sensors in turn, and the registry of harness/sensor_tree.h. There are no requests.
+// Sensors in turn, and the registry of their groups of eight. There are no requests.
 Result<Workload> make_sensors(const std::string& weir, const std::string& folder,
                               std::uint64_t records, std::uint64_t sensors, std::uint64_t seed);
 

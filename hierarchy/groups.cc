@@ -117,10 +117,8 @@ std::uint64_t Groups::Family::silent(std::uint32_t tree) const {
   return silent;
 }
 
-Groups::Groups(const core::KeyTable& keys, Spec defaults, RowSink sink)
-    : keys_(keys),
-      defaults_(std::move(defaults)),
-      cuts_(std::make_unique<CutRows>(std::move(sink))) {}
+Groups::Groups(const core::KeyTable& keys, RowSink sink)
+    : keys_(keys), cuts_(std::make_unique<CutRows>(std::move(sink))) {}
 Groups::~Groups() = default;
 
 Groups::Family& Groups::family(const Spec& spec) {
@@ -132,11 +130,11 @@ Groups::Family& Groups::family(const Spec& spec) {
   return *families_.back();
 }
 
-void Groups::change(std::shared_ptr<const Registry> registry, const Spec* spec,
+void Groups::change(std::shared_ptr<const Registry> registry, const Spec& spec,
                     const PublishCut& cut) {
   auto known = hierarchies_.find(registry->root().identifier);
   if (known == hierarchies_.end()) {
-    Family& of = family(spec == nullptr ? defaults_ : *spec);
+    Family& of = family(spec);
     known = hierarchies_.emplace(registry->root().identifier, Place{&of, of.forest.trees()}).first;
     of.counts.emplace_back();
   } else if (known->second.family->forest.tree(known->second.tree)->registry().same_as(*registry)) {

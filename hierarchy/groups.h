@@ -73,8 +73,8 @@ class CutRows;
 
 class Groups {
  public:
-  // `defaults` is the spec of registries that name none. The keys outlive the groups.
-  Groups(const core::KeyTable& keys, Spec defaults, RowSink sink);
+  // The keys outlive the groups.
+  Groups(const core::KeyTable& keys, RowSink sink);
   ~Groups();
 
   // Whether the open windows of `registry` may come to more than kMaxWindowBytes, as a status for
@@ -84,7 +84,7 @@ class Groups {
   // Puts a registry in at a cut. A known root keeps its spec, whatever `spec` says. What the change
   // does to results is published at `cut`; before the first record nothing is. REQUIRES: Registries
   // has accepted it.
-  void change(std::shared_ptr<const Registry> registry, const Spec* spec, const PublishCut& cut);
+  void change(std::shared_ptr<const Registry> registry, const Spec& spec, const PublishCut& cut);
 
   // Tuples [from, to) of a block whose first record is record `base` of the run. Each verdict is
   // raised to what the hierarchies made of the tuple (one byte a tuple of the block).
@@ -118,7 +118,6 @@ class Groups {
   PublishCut cut(RecordPosition seq) const { return {seq, Time{stream_time_}, false}; }
 
   const core::KeyTable& keys_;
-  const Spec defaults_;
   std::unique_ptr<CutRows> cuts_;
   std::vector<std::unique_ptr<Family>> families_;
   std::map<std::string, Place, std::less<>> hierarchies_;  // by root

@@ -16,17 +16,14 @@ namespace {
 using Names = std::vector<std::string>;
 using Field = std::optional<std::string>;
 
+// REQUIRES: !numbers.empty().
 Result<Field> choose(const Names& numbers) {
   if (numbers.size() == 1) return Field(numbers.front());
   if (std::find(numbers.begin(), numbers.end(), kTitanField) != numbers.end()) {
     return Field(std::string(kTitanField));
   }
-  return Status(Code::kConfig,
-                numbers.empty()
-                    ? std::string("field: the first record has no number to aggregate; name the "
-                                  "field of others")
-                    : fmt::format("field: the records have {}; name one of them",
-                                  fmt::join(numbers, " and ")));
+  return Status(Code::kConfig, fmt::format("field: the records have {}; name one of them",
+                                           fmt::join(numbers, " and ")));
 }
 
 std::string_view next_line(std::string_view& bytes) {
@@ -36,7 +33,12 @@ std::string_view next_line(std::string_view& bytes) {
   return line;
 }
 
-// The top-level numbers of the first record that is an object, without keys and times.
+// Has the record the keys that its layout needs? Others are rejected, and say nothing.
+bool has(const simdjson::dom::object& record, const JsonPath& path) {
+  return path.empty() || record[path.tokens.front()].error() == simdjson::SUCCESS;
+}
+
+// The top-level numbers of the first record that has any, without keys and times.
 Result<Field> of_json(const JsonLayout& layout, std::string_view bytes) {
   Names taken = layout.reserved;
   for (const JsonPath* path :
@@ -48,6 +50,7 @@ Result<Field> of_json(const JsonLayout& layout, std::string_view bytes) {
     const simdjson::padded_string line(next_line(bytes));
     simdjson::dom::object object;
     if (parser.parse(line).get(object) != simdjson::SUCCESS) continue;
+    if (!has(object, layout.stream) || !has(object, layout.dataset)) continue;
     Names numbers;
     for (const auto field : object) {
       const std::string name(field.key);
@@ -58,7 +61,7 @@ Result<Field> of_json(const JsonLayout& layout, std::string_view bytes) {
         numbers.push_back(name);
       }
     }
-    return choose(numbers);
+    if (!numbers.empty()) return choose(numbers);
   }
   return Field();
 }
@@ -69,7 +72,7 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// The columns of the first record that are numbers, without keys and times.
+// The columns that are numbers in the first record that has any, without keys and times.
 Result<Field> of_csv(const Mapping& mapping, std::string_view bytes) {
   const auto next = [&]() -> std::string_view {
     const char* end = csv_record_end(bytes.data(), bytes.data() + bytes.size());
@@ -102,7 +105,7 @@ Result<Field> of_csv(const Mapping& mapping, std::string_view bytes) {
       }
       if (!taken && is_number(values[i])) numbers.push_back(name);
     }
-    return choose(numbers);
+    if (!numbers.empty()) return choose(numbers);
   }
   return Field();
 }

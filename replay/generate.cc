@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "replay/generate_workload.h"
+#include "replay/sensor_tree.h"
 #include "replay/write_all.h"
 
 namespace weir::replay {
 namespace {
 
 constexpr std::size_t kWriteSize = 256 << 10;  // stays in the second-level cache
-constexpr std::uint32_t kMostStreams = 10'000'000;
+constexpr std::uint32_t kMostStreams = SensorTree::kMostSensors;
 constexpr double kMostSkew = 10.0;
 
 Status check(const GenerateOptions& options) {
@@ -20,6 +21,9 @@ Status check(const GenerateOptions& options) {
   };
   if (options.streams == 0 || options.streams > kMostStreams) {
     return wrong("streams", options.streams, "1 to 10000000");
+  }
+  if (options.fan_out < 2 || options.fan_out > SensorTree::kMostSensors) {
+    return wrong("fan-out", options.fan_out, "2 to 10000000");
   }
   // Written so that a NaN is refused, too.
   if (!(options.skew >= 0 && options.skew <= kMostSkew)) {

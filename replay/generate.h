@@ -3,9 +3,9 @@
 // stocks: `saams` records of instruments S0000, S0001, … that trade at Zipf-skewed rates, the first
 // the most, with random-walk prices on a tick grid, volumes in round lots and bursts (seconds of
 // high rates in which one instrument is hot). Stream time starts at 2019-01-02 09:30:00 and moves
-// on by one second every 1000 records on average. sensors: `titan` records of the leaves of an
-// 8-ary tree, each named by its path ("p.0.3.7"), each in turn about once a second with jitter,
-// from 2019-11-17T14:13:20Z on.
+// on by one second every 1000 records on average. sensors: `titan` records of the leaves of a
+// tree, each named by its path ("p.0.3.7"), each in turn about once a second with jitter, from
+// 2019-11-17T14:13:20Z on.
 //
 // Invariants
 //  1. The bytes are a function of the options alone: the random numbers are xoshiro256++ seeded by
@@ -35,7 +35,8 @@ struct GenerateOptions {
   double skew = 1.0;  // kStocks: Zipf exponent of the rates, 0 (all alike) to 10
   double bad_share =
       0.0;  // of the records: broken JSON, a wrong type, a missing key, a bad time, …
-  double late_share = 0.0;  // of the records: one second to five minutes old
+  double late_share = 0.0;    // of the records: one second to five minutes old
+  std::uint32_t fan_out = 8;  // kSensors: children of a group, 2 to 10 000 000
 };
 
 struct Generated {

@@ -1,8 +1,8 @@
-#include <string>
 #include <vector>
 
 #include "replay/generate_text.h"
 #include "replay/generate_workload.h"
+#include "replay/sensor_tree.h"
 
 namespace weir::replay {
 namespace {
@@ -15,35 +15,13 @@ struct Sensor {
   std::int32_t step;
 };
 
-// Paths of the leaves in turn: "p.0.0", "p.0.1", … of a tree with eight children a group.
-class Path {
- public:
-  explicit Path(std::uint32_t leaves) : text_("p") {
-    std::uint64_t room = 1;
-    do {
-      text_ += ".0";
-      room *= 8;
-    } while (room < leaves);
-  }
-  const std::string& text() const { return text_; }
-  void next() {
-    for (std::size_t at = text_.size() - 1; at > 1 && ++text_[at] == '8'; at -= 2) text_[at] = '0';
-  }
-  void first() {
-    for (std::size_t at = 2; at < text_.size(); at += 2) text_[at] = '0';
-  }
-
- private:
-  std::string text_;
-};
-
 class Sensors final : public Generator {
  public:
   explicit Sensors(const GenerateOptions& options)
       : options_(options),
         random_(options.seed),
         fates_(options),
-        path_(options.streams),
+        path_({options.streams, options.fan_out}),
         sensors_(options.streams),
         mean_gap_(1'000'000'000 / options.streams) {
     for (Sensor& sensor : sensors_) {
@@ -141,7 +119,7 @@ class Sensors final : public Generator {
   const GenerateOptions options_;
   Random random_;
   Fates fates_;
-  Path path_;
+  SensorPath path_;
   std::vector<Sensor> sensors_;
   std::uint32_t mean_gap_;  // ns between two records
   std::uint32_t turn_ = 0;

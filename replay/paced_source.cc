@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/gate.h"
 #include "ingest/csv_rejects.h"
 #include "replay/units.h"
 
@@ -93,9 +94,12 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
     anchored_ = true;
     anchor_ = now;
   }
+  asked_dated_ = event.has_value();
+  asked_too_far_ = asked_dated_ && too_far(*event);
   if (speed_.records_per_second > 0) {
     due_ = anchor_ + bounded_wait(static_cast<double>(records_) * 1e9 / speed_.records_per_second);
-  } else if (!event.has_value() || (first_event_.has_value() && event->ns < newest_event_)) {
+  } else if (!event.has_value() || asked_too_far_ ||
+             (first_event_.has_value() && event->ns < newest_event_)) {
     due_ = now;
   } else {
     if (!first_event_.has_value()) {
@@ -112,7 +116,16 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
   return due_ - now;
 }
 
+// As the gate judges it; after enough of them in a row they are real time.
+bool PaceSchedule::too_far(Time event) const {
+  if (max_jump_ == 0 || !first_event_.has_value() || event.ns <= newest_event_) return false;
+  const std::uint64_t ahead =
+      static_cast<std::uint64_t>(event.ns) - static_cast<std::uint64_t>(newest_event_);
+  return ahead > static_cast<std::uint64_t>(max_jump_) && row_ + 1 < engine::Gate::kRow;
+}
+
 void PaceSchedule::released() {
+  if (asked_dated_) row_ = asked_too_far_ ? row_ + 1 : 0;
   last_ = clock_.now();
   last_due_ = std::max(last_due_, due_);
   worst_ = std::max(worst_, last_ - due_);

@@ -6,7 +6,9 @@
 //     the distance of its event time from the first one's, divided by 60, has passed. Delays never
 //     add up.
 //  2. No byte is changed, left out or put in another order.
-//  3. A record that is older than one before it, or has no time, is due at once (60x).
+//  3. A record that is older than one before it, or has no time, is due at once (60x), and so is
+//  one
+//     that the engine will reject for being further ahead than `max_jump` (engine/gate.h).
 //  4. What is paced and counted is what the engine takes for records: no blank lines, no header,
 //  and
 //     a CSV record with line ends in quotes once.
@@ -70,7 +72,9 @@ std::string pace_json(const Speed& speed, const PaceReport& report);
 
 class PaceSchedule {
  public:
-  PaceSchedule(Speed speed, PaceClock clock) : speed_(speed), clock_(std::move(clock)) {}
+  // `max_jump` as Config's.
+  PaceSchedule(Speed speed, PaceClock clock, std::int64_t max_jump = 0)
+      : speed_(speed), clock_(std::move(clock)), max_jump_(max_jump) {}
 
   const Speed& speed() const { return speed_; }
   // Nanoseconds until the next record is due; 0 or less = now. The first record sets the anchor.
@@ -81,8 +85,11 @@ class PaceSchedule {
   PaceReport report() const;
 
  private:
+  bool too_far(Time event) const;
+
   Speed speed_;
   PaceClock clock_;
+  std::int64_t max_jump_;
   bool anchored_ = false;
   std::int64_t anchor_ = 0;
   std::int64_t due_ = 0;
@@ -90,7 +97,9 @@ class PaceSchedule {
   std::int64_t last_ = 0;
   std::int64_t worst_ = 0;
   std::optional<std::int64_t> first_event_;
-  std::int64_t newest_event_ = 0;
+  std::int64_t newest_event_ = 0;  // stream time
+  std::uint32_t row_ = 0;          // records too far ahead since the last dated one that was not
+  bool asked_dated_ = false, asked_too_far_ = false;  // the record that was asked for
   std::uint64_t records_ = 0;
 };
 

@@ -143,7 +143,7 @@ int ReplayRun::add_sources() {
     for (auto& source : *sources) engine_->add_source(std::move(source));
     return kExitOk;
   }
-  pace_ = std::make_shared<PaceSchedule>(options_.speed, PaceClock::of_system());
+  pace_ = std::make_shared<PaceSchedule>(options_.speed, PaceClock::of_system(), config_.max_jump);
   RecordTimes times(config_);
   for (auto& source : *sources) {
     PacedRecords records = times.of_source(source->name());

@@ -94,9 +94,9 @@ void measure(benchmark::State& state, GroupOptions::Mode mode) {
   core::KeyTable keys;
   Blocks blocks(keys, sensors);
   std::uint64_t rows = 0;
-  Groups groups(keys, spec_of(mode),
-                [&](const PublishCut&, std::span<const Row> of) { rows += of.size(); });
-  groups.change(std::make_shared<const Registry>(*Registry::of(tree_of(sensors))), nullptr, {});
+  Groups groups(keys, [&](const PublishCut&, std::span<const Row> of) { rows += of.size(); });
+  groups.change(std::make_shared<const Registry>(*Registry::of(tree_of(sensors))), spec_of(mode),
+                {});
   std::vector<std::uint8_t> verdicts(kTuples);
   std::uint64_t base = 0;
   const auto step = [&](const core::Columns& block) {
@@ -171,8 +171,8 @@ void replace(benchmark::State& state, GroupOptions::Mode mode, void (*edit)(Outl
   const std::shared_ptr<const Registry> registries[] = {
       std::make_shared<const Registry>(*Registry::of(tree)),
       std::make_shared<const Registry>(*Registry::of(edited))};
-  Groups groups(keys, spec_of(mode), [](const PublishCut&, std::span<const Row>) {});
-  groups.change(registries[0], nullptr, {});
+  Groups groups(keys, [](const PublishCut&, std::span<const Row>) {});
+  groups.change(registries[0], spec_of(mode), {});
   std::vector<std::uint8_t> verdicts(kTuples);
   std::uint64_t base = 0;
   for (std::size_t i = 0; i < kSensors * 15 / kTuples; ++i, base += kTuples) {
@@ -180,7 +180,7 @@ void replace(benchmark::State& state, GroupOptions::Mode mode, void (*edit)(Outl
   }
   std::size_t turn = 0;
   for (auto _ : state) {
-    groups.change(registries[++turn % 2], nullptr, {RecordPosition{base}, kNoTime, false});
+    groups.change(registries[++turn % 2], spec_of(mode), {RecordPosition{base}, kNoTime, false});
   }
 }
 #define REPLACE(name, mode, edit)              \

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -93,6 +94,23 @@ TEST(KeyTable, HashIsTheGoldenOne) {
   KeyTable table;
   EXPECT_EQ(table.key(table.find_or_add(table.dataset("Forex"), "EURTRY")).hash,
             0xb6b191cf904c0d03ULL);
+}
+
+TEST(KeyTable, KeepsTheStreamsOfGroupsInOneSlot) {
+  KeyTable table;
+  const DatasetId groups = table.dataset(kGroupsDataset), other = table.dataset("groups2");
+  std::vector<bool> slots(kSlots);
+  std::vector<std::uint64_t> hashes;
+  for (int i = 0; i < 1000; ++i) {
+    const Key& of_groups = table.key(table.find_or_add(groups, numbered("g", i)));
+    EXPECT_EQ(of_groups.slot, kGroupsSlot);
+    hashes.push_back(of_groups.hash % kSlots);
+    const Key& of_other = table.key(table.find_or_add(other, numbered("g", i)));
+    EXPECT_EQ(of_other.slot, of_other.hash % kSlots);
+    slots[of_other.slot] = true;
+  }
+  EXPECT_GT(std::count(slots.begin(), slots.end(), true), 200);
+  EXPECT_NE(hashes.front(), hashes.back());  // the hash is as ever
 }
 
 TEST(KeyTable, MirrorsAMap) {

@@ -134,6 +134,9 @@ TEST(ConfigCheck, NamesTheKeyTheValueAndWhatWouldBeRight) {
   EXPECT_THAT(error_of([](Config& c) { c.emit = {0, 0}; }), HasSubstr("emit: "));
   EXPECT_THAT(error_of([](Config& c) { c.emit = {-5, 0}; }), HasSubstr("emit: "));
   EXPECT_THAT(error_of([](Config& c) { c.emit = {5, 5}; }), HasSubstr("emit: "));
+  EXPECT_EQ(error_of([](Config& c) { c.max_jump = -1; }),
+            "max-jump: -1 ns is wrong; it is a duration such as \"1d\", or 0 for no limit");
+  EXPECT_EQ(error_of([](Config& c) { c.max_jump = 1; }), "");
 }
 
 }  // namespace

@@ -119,8 +119,9 @@ inline Spec latest(std::int64_t emit, std::int64_t max_age = 0) {
 class GroupsRun {
  public:
   explicit GroupsRun(const Spec& spec)
-      : fields_(spec.options.fields.size()),
-        groups_(keys_, spec,
+      : spec_(spec),
+        fields_(spec.options.fields.size()),
+        groups_(keys_,
                 [this](const PublishCut& cut, std::span<const Row> rows) { take(cut, rows); }) {}
 
   Groups& groups() { return groups_; }
@@ -130,7 +131,8 @@ class GroupsRun {
     put(registry_of(outline(registry)), spec);
   }
   void put(std::shared_ptr<const Registry> registry, const Spec* spec = nullptr) {
-    groups_.change(std::move(registry), spec, {RecordPosition{seq_}, Time{stream_time_}, false});
+    groups_.change(std::move(registry), spec == nullptr ? spec_ : *spec,
+                   {RecordPosition{seq_}, Time{stream_time_}, false});
   }
   // In blocks of random lengths and calls of random lengths; 0 = one block, one call.
   void feed(const std::vector<Given>& tuples, std::uint64_t seed = 0) {
@@ -226,6 +228,7 @@ class GroupsRun {
   }
 
   core::KeyTable keys_;
+  const Spec spec_;  // of registries that name none
   std::size_t fields_;
   Groups groups_;
   std::uint64_t seq_ = 0;

@@ -7,6 +7,7 @@
 
 #include "tests/support/engine_model.h"
 #include "tests/support/memory_source.h"
+#include "tests/support/model_gate.h"
 #include "tests/support/random_scenario.h"
 #include "tests/support/temporary_folder.h"
 #include "weir/engine.h"
@@ -22,6 +23,7 @@ Config random_config(RandomScenario& scenario) {
   config.digest = true;
   config.placement = "none";
   config.emit = scenario.emit();
+  config.max_jump = scenario.max_jump();
   config.block_size = std::size_t{4096} << std::min(scenario.pick(9), scenario.pick(9));
   config.ring_entries = std::array{0, 2, 4, 16}[scenario.pick(4)];
   if (scenario.pick(3) == 0) {
@@ -83,7 +85,8 @@ void compare(std::uint64_t seed, std::size_t most_records) {
   const std::size_t records = sizes() % 12 == 0 ? 5000 + sizes() % 9000 : sizes() % most_records;
   RandomScenario scenario(seed, records, way == Way::kTuples);
   EngineModel model(scenario.emit());
-  model.run(scenario.records(), scenario.requests());
+  const ModelGate gate(scenario.records(), scenario.max_jump());
+  model.run(gate.records, scenario.requests());
 
   Config config = random_config(scenario);
   TemporaryFolder states;
@@ -123,6 +126,8 @@ void compare(std::uint64_t seed, std::size_t most_records) {
   EXPECT_EQ(summary.rejected, model.summary.rejected);
   EXPECT_EQ(summary.applied, model.summary.applied);
   EXPECT_EQ(summary.late, model.summary.late);
+  EXPECT_EQ(summary.leap.ns, gate.leap.ns);
+  EXPECT_EQ(summary.leap.record, gate.leap.record);
   EXPECT_EQ(summary.unrouted, model.summary.unrouted);
   EXPECT_EQ(refusals(summary), refusals(model.summary));
   EXPECT_EQ(summary.streams, model.summary.streams);

@@ -59,9 +59,8 @@ class HierarchyOracle {
   // ---- records
 
   bool is_future(const OracleRecord& record) {
-    if (record.broken || scenario_.max_jump == 0) return false;
-    if (time_.known() && record.time.known() && record.time.ns - time_.ns > scenario_.max_jump &&
-        ahead_ < 63) {
+    if (record.broken || !record.time.known() || scenario_.max_jump == 0) return false;
+    if (time_.known() && record.time.ns - time_.ns > scenario_.max_jump && ahead_ < 63) {
       ++ahead_;
       return true;
     }

@@ -233,6 +233,28 @@ TEST(PaceSchedule, TakesTimesThatAreCenturiesApart) {
   EXPECT_GT(schedule.wait_for(Time{229 * kYear}), 100 * kYear);  // 2199
 }
 
+TEST(PaceSchedule, DoesNotWaitForWhatTheEngineWillReject) {
+  constexpr std::int64_t kDay = 86'400;
+  TestClock time;
+  const auto schedule =
+      std::make_shared<PaceSchedule>(Speed{.factor = 1}, time.clock(), kDay * kNanosPerSecond);
+  const std::string far = std::to_string(1'000 * kDay) + "\n";
+  std::string text = "100\n" + far + "101\n";
+  for (int i = 0; i < 64; ++i) text += far;
+  const auto source = paced(text, schedule);
+  EXPECT_EQ(take(*source), "100\n" + far);
+  time.now += kNanosPerSecond;
+  std::string got;
+  for (std::string piece; !(piece = take(*source)).empty();) got += piece;
+  // The 64th in a row is real time, and is waited for.
+  std::string due = "101\n";
+  for (int i = 0; i < 63; ++i) due += far;
+  EXPECT_EQ(got, due);
+  time.now += 1'000 * kDay * kNanosPerSecond;
+  EXPECT_EQ(take(*source), far);
+  EXPECT_EQ(take(*source), "$");
+}
+
 TEST(PacedSource, OneScheduleServesSeveralSources) {
   TestClock time;
   const auto schedule = std::make_shared<PaceSchedule>(Speed{.factor = 1}, time.clock());

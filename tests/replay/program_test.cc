@@ -92,6 +92,30 @@ TEST(Program, RefusesWrongOptionsWithWhatWouldBeRight) {
   expect_error({"completion", "tcsh"}, 2, "expected bash, zsh or fish");
 }
 
+TEST(GenerateCommand, MakesATreeOfLevelsAndItsRegistry) {
+  const tests::TemporaryFolder folder;
+  const std::string json = folder.path() + "/tree.json", csv = folder.path() + "/tree.csv";
+  const Finished full = run_weir({"generate", "sensors", "--levels", "2", "--fan-out", "12",
+                                  "--records", "144", "--registry", csv});
+  EXPECT_EQ(full.status, 0) << full.err;
+  EXPECT_THAT(full.out, HasSubstr("\"p.11.11\""));
+  const Finished same = run_weir({"generate", "sensors", "--levels", "2", "--fan-out", "12",
+                                  "--streams", "144", "--records", "144", "--registry", json});
+  EXPECT_EQ(same.out, full.out);
+  const Finished part = run_weir({"generate", "sensors", "--streams", "13", "--fan-out", "12",
+                                  "--records", "13", "--registry", "-", "-o", json});
+  EXPECT_THAT(part.out, HasSubstr("{\"identifier\":\"p.1\",\"name\":\"Group p.1\",\"children\":["
+                                  "{\"identifier\":\"p.1.0\",\"name\":\"Sensor p.1.0\"}]}]}"));
+  expect_error(
+      {"generate", "sensors", "--levels", "2", "--streams", "65"}, 2,
+      "--streams: 2 levels of 8 children each are 64 sensors, not 65; leave --streams out");
+  expect_error({"generate", "sensors", "--levels", "0"}, 2, "levels is 0; it must be 1 to 23");
+  expect_error({"generate", "sensors", "--fan-out", "1"}, 2, "fan-out is 1");
+  expect_error({"generate", "sensors", "--levels", "many"}, 2, "--levels");
+  expect_error({"generate", "sensors", "--registry", "-"}, 2, "standard output");
+  expect_error({"generate", "sensors", "--registry", "/nowhere/at/all"}, 1, "/nowhere/at/all");
+}
+
 TEST(Program, SaysWhenStandardOutputIsFull) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "no /dev/full: a full disk is NOT tested";
   for (const std::string command :

@@ -19,7 +19,13 @@ class RandomScenario {
   // With `all_tuples` there is no blank line, no reject, and some times are missing: what a host
   // can push as tuples.
   RandomScenario(std::uint64_t seed, std::size_t records, bool all_tuples = false)
-      : random_(seed), all_tuples_(all_tuples), jump_(1 + pick(40)), in_ms_(pick(4) == 0) {
+      : random_(seed),
+        far_{std::mt19937_64(~seed)},
+        all_tuples_(all_tuples),
+        jump_(1 + pick(40)),
+        in_ms_(pick(4) == 0) {
+    if (far_.pick(2) == 0)
+      max_jump_ = std::array{1, 30, 3600, 86400}[far_.pick(4)] * kNanosPerSecond;
     for (std::size_t i = 0; i < records; ++i) records_.push_back(record());
     for (std::size_t i = 0; i < 4; ++i) places_.push_back(pick(records + 20));
     const std::size_t asked = 1 + pick(40);
@@ -34,6 +40,7 @@ class RandomScenario {
   const std::vector<ModelRecord>& records() const { return records_; }
   const std::string& requests() const { return requests_; }
   Period emit() const { return emit_; }
+  std::int64_t max_jump() const { return max_jump_; }
   std::string lines() const {
     std::string lines;
     for (const ModelRecord& record : records_) lines += record.text + "\n";
@@ -82,6 +89,7 @@ class RandomScenario {
     ModelTuple tuple{dataset(), stream(6), {}, {}};
     clock_ += pick(3) == 0 ? static_cast<std::int64_t>(pick(jump_)) * 500 : 0;
     std::int64_t ms = clock_ - (pick(10) == 0 ? static_cast<std::int64_t>(pick(90'000)) : 0);
+    ms += far_ahead();
     if (!in_ms_) ms = ms / 1000 * 1000;
     tuple.time.ns = (kStart + 200) * kNanosPerSecond + ms * 1'000'000;
     std::string text =
@@ -107,6 +115,22 @@ class RandomScenario {
     if (!all_tuples_ && pick(12) == 0) return spoilt(text);
     if (all_tuples_ && pick(8) == 0) tuple.time = kNoTime;
     return {std::move(tuple), {}, std::move(text)};
+  }
+  // Milliseconds that a record is dated ahead: mostly none, else for a row of some records or of
+  // about as many as are taken for real. After one of the rows the source has really slept.
+  std::int64_t far_ahead() {
+    if (max_jump_ == 0) return 0;
+    if (row_ == 0) {
+      if (far_.pick(80) != 0) return 0;
+      row_ = far_.pick(3) == 0 ? 60 + far_.pick(10) : 1 + far_.pick(3);
+      ahead_ms_ = static_cast<std::int64_t>(1000 * (1 + far_.pick(10 * 86'400)));
+    }
+    const std::int64_t ahead = ahead_ms_;
+    if (--row_ == 0 && !slept_ && far_.pick(4) == 0) {
+      slept_ = true;
+      clock_ += ahead_ms_;
+    }
+    return ahead;
   }
   ModelRecord spoilt(std::string text) {
     switch (pick(5)) {
@@ -299,11 +323,22 @@ class RandomScenario {
                               continuous ? "Continuous" : "Ad-hoc");
   }
 
+  // Drawn from apart, so that what is not about the far future stays as it was.
+  struct Far {
+    std::mt19937_64 random;
+    std::uint64_t pick(std::uint64_t n) { return random() % n; }
+  };
+
   std::mt19937_64 random_;
+  Far far_;
   bool all_tuples_;
   std::uint64_t jump_;
   bool in_ms_;
   std::int64_t clock_ = 0;  // ms since the first record
+  std::int64_t max_jump_ = 0;
+  std::uint64_t row_ = 0;  // records to come that are dated ahead
+  std::int64_t ahead_ms_ = 0;
+  bool slept_ = false;
   std::vector<ModelRecord> records_;
   std::vector<std::uint64_t> places_;
   std::vector<Place> built_;

@@ -1,14 +1,14 @@
-#include "harness/sensor_tree.h"
+#include "harness/octal_tree.h"
 
 #include <algorithm>
 
 namespace weir::harness {
 
-SensorTree::SensorTree(std::uint64_t sensors) : sensors_(sensors) {
+OctalTree::OctalTree(std::uint64_t sensors) : sensors_(sensors) {
   for (std::uint64_t room = kFanOut; room < sensors; room *= kFanOut) ++levels_;
 }
 
-void SensorTree::append_path(std::string& out, unsigned height, std::uint64_t number) const {
+void OctalTree::append_path(std::string& out, unsigned height, std::uint64_t number) const {
   out += 'p';
   for (unsigned digit = levels_ - height; digit-- > 0;) {
     out += '.';
@@ -16,8 +16,8 @@ void SensorTree::append_path(std::string& out, unsigned height, std::uint64_t nu
   }
 }
 
-void SensorTree::append(std::string& out, unsigned height, std::uint64_t number,
-                        bool swapped) const {
+void OctalTree::append(std::string& out, unsigned height, std::uint64_t number,
+                       bool swapped) const {
   out += R"({"identifier":")";
   append_path(out, height, number);
   out += '"';
@@ -35,7 +35,7 @@ void SensorTree::append(std::string& out, unsigned height, std::uint64_t number,
   out += '}';
 }
 
-std::string SensorTree::registry(bool swapped) const {
+std::string OctalTree::registry(bool swapped) const {
   std::string out;
   append(out, levels_, 0, swapped);
   return out;

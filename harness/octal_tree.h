@@ -1,5 +1,5 @@
-// SensorTree: the registry of what `weir generate sensors` writes records of: groups of eight,
-// named by their paths ("p.0.3" above "p.0.3.7").
+// OctalTree: the registry of what `weir generate sensors` writes records of (groups of eight, named
+// by their paths, "p.0.3" above "p.0.3.7"), and one in which groups have changed places.
 //
 // Thread safety: immutable values.
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace weir::harness {
 
-class SensorTree {
+class OctalTree {
  public:
   // REQUIRES: sensors > 0.
-  explicit SensorTree(std::uint64_t sensors);
+  explicit OctalTree(std::uint64_t sensors);
   // As JSON on one line. `swapped`: every other leaf group has changed places with that of the
   // group beside the one above it, so half of them have another parent.
   std::string registry(bool swapped = false) const;
