@@ -139,20 +139,24 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-bool is_header(std::string_view child, std::string_view parent) {
+enum class Order { kNoHeader, kChildParent, kParentChild };
+
+Order order_of(std::string_view first, std::string_view second) {
   const auto equals = [](std::string_view text, std::string_view word) {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
       return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
     });
   };
-  return equals(child, "child") && equals(parent, "parent");
+  if (equals(first, "child") && equals(second, "parent")) return Order::kChildParent;
+  if (equals(first, "parent") && equals(second, "child")) return Order::kParentChild;
+  return Order::kNoHeader;
 }
 
 Result<std::vector<Registry>> parse_csv(std::string_view text) {
   std::vector<Edge> edges;
   ingest::CsvFields fields(',');
   std::uint64_t line = 0;
-  bool first = true;
+  std::optional<Order> order;  // once the first line has been read
   for (std::string_view rest = text; !rest.empty();) {
     const char* const end = ingest::csv_record_end(rest.data(), rest.data() + rest.size());
     const std::string_view record(rest.data(), static_cast<std::size_t>(end - rest.data()));
@@ -163,10 +167,13 @@ Result<std::vector<Registry>> parse_csv(std::string_view text) {
     if (!fields.split(record) || fields.size() != 2) {
       return bad(fmt::format("line {}: expected child,parent", at));
     }
-    const std::string_view child = trimmed(fields[0]), parent = trimmed(fields[1]);
-    const bool header = first && is_header(child, parent);
-    first = false;
-    if (!header) edges.push_back({std::string(child), std::string(parent), at});
+    std::string_view child = trimmed(fields[0]), parent = trimmed(fields[1]);
+    if (!order.has_value()) {
+      order = order_of(child, parent);
+      if (*order != Order::kNoHeader) continue;
+    }
+    if (*order == Order::kParentChild) std::swap(child, parent);
+    edges.push_back({std::string(child), std::string(parent), at});
   }
   return Registry::of_edges(edges);
 }

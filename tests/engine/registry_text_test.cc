@@ -77,6 +77,19 @@ TEST(RegistryText, ReadsLinesOfChildAndParent) {
   EXPECT_EQ(read("s,R\nchild,parent\n"), "R: s\nparent: child");
 }
 
+TEST(RegistryText, TakesTheOrderOfCsvFromItsHeader) {
+  const std::string plant = "G: s t; R: [G]";
+  for (const char* text : {"parent,child\nG,s\nG,t\nR,G\n", "Parent , CHILD\r\n\r\nG,s\nG,t\nR,G",
+                           "\n\"parent\",\"child\"\nG,s\nG,t\nR,G\n", "s,G\nt,G\nG,R\n"}) {
+    EXPECT_EQ(read(text), plant) << text;
+  }
+  // Only the first line may be a header.
+  EXPECT_EQ(read("s,R\nparent,child\n"), "R: s\nchild: parent");
+  EXPECT_EQ(error_of("parent,child\nR,A\nA,B\nB,A\n"),
+            "f: line 4: R/A/B/A: cycle: A stands above itself");
+  EXPECT_EQ(error_of("parent,child\n"), "f: no line of child,parent");
+}
+
 TEST(RegistryText, SaysInWhichLineOfCsvSomethingIsWrong) {
   EXPECT_EQ(error_of("s,R\n\nt\n"), "f: line 3: expected child,parent");
   EXPECT_EQ(error_of("s,R\r\nt,R,x\r\n"), "f: line 2: expected child,parent");
