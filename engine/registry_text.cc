@@ -21,6 +21,7 @@ using hierarchy::Outline;
 using hierarchy::Registry;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kForms = "a registry is a JSON object or CSV of child,parent";
 constexpr std::string_view kRight =
     "a registry is an object such as {\"identifier\":\"hall\",\"name\":\"Hall\",\"children\":[…]}";
 
@@ -165,7 +166,9 @@ Result<std::vector<Registry>> parse_csv(std::string_view text) {
     line += static_cast<std::uint64_t>(std::count(record.begin(), record.end(), '\n'));
     if (record.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     if (!fields.split(record) || fields.size() != 2) {
-      return bad(fmt::format("line {}: expected child,parent", at));
+      // From the first line on it may not be meant as CSV at all.
+      return bad(order.has_value() ? fmt::format("line {}: expected child,parent", at)
+                                   : fmt::format("line {}: {}", at, kForms));
     }
     std::string_view child = trimmed(fields[0]), parent = trimmed(fields[1]);
     if (!order.has_value()) {
@@ -193,6 +196,12 @@ Result<Registry> parse_registry(std::string_view json) {
 }
 
 namespace {
+
+// Its first letter has a zero byte beside it, if a mark did not tell already.
+bool looks_like_utf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
+         text.substr(0, 2).find('\0') != std::string_view::npos;
+}
 
 // The one registry of a text that begins with '{'.
 Result<Registry> parse_json(std::string_view text) {
@@ -224,6 +233,9 @@ Result<Registry> parse_json(std::string_view text) {
 Result<std::vector<Registry>> parse_registries(std::string_view text, std::string_view file) {
   const std::string name(file);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (looks_like_utf16(text)) {
+    return bad(fmt::format("{}: it looks like UTF-16; {}, in UTF-8", name, kForms));
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return bad(name + ": it is empty");
   if (text[first] == '[') {

@@ -91,14 +91,32 @@ std::int64_t most_windows(const GroupOptions& options) {
   return advance <= 0 ? 0 : (length + options.grace + options.emit.ns) / advance;
 }
 
+Status missing(std::string_view option, std::string_view needed) {
+  return {Code::kInvalid, fmt::format("{} is missing; mode sliding needs {}", option, needed)};
+}
+
+// Which option keeps so many windows open, and what would keep fewer.
+Status too_many_windows(const GroupOptions& options) {
+  const bool sliding = options.mode == Mode::kSliding;
+  const auto so_many = [&](const std::string& right) {
+    return fmt::format("keeps {} windows open, at most {} can be; {}", most_windows(options),
+                       kMaxWindows, right);
+  };
+  // A window waits for its results, and after its end for late records: the longer wait counts.
+  if (!sliding || options.grace > options.emit.ns) {
+    return wrong(
+        "grace", text_of(options.grace),
+        so_many(fmt::format("give a shorter grace or a longer {}", sliding ? "advance" : "emit")));
+  }
+  const bool by_default = options.emit == Config{}.emit;
+  return wrong("emit", text_of(options.emit.ns) + (by_default ? ", the default," : ""),
+               so_many("give a shorter emit or a longer advance"));
+}
+
 Status check_windows(const GroupOptions& options) {
   if (options.mode == Mode::kSliding) {
-    if (options.window <= 0) {
-      return wrong("window", "0", "is missing; mode sliding needs the length of its windows");
-    }
-    if (options.advance <= 0) {
-      return wrong("advance", "0", "is missing; mode sliding needs one, at most its window");
-    }
+    if (options.window <= 0) return missing("window", "the length of its windows");
+    if (options.advance <= 0) return missing("advance", "one, at most its window");
     if (options.advance > options.window) {
       return wrong("advance", text_of(options.advance),
                    fmt::format("is longer than window {}; values between windows would count "
@@ -115,11 +133,7 @@ Status check_windows(const GroupOptions& options) {
   }
   const bool tumbling = options.mode == Mode::kTumbling && options.emit.ns > 0;
   if ((tumbling || options.mode == Mode::kSliding) && most_windows(options) > kMaxWindows) {
-    const char* step = tumbling ? "emit" : "advance";
-    return wrong("grace", text_of(options.grace),
-                 fmt::format("keeps {} windows open, at most {} can be; give a shorter grace or a "
-                             "longer {}",
-                             most_windows(options), kMaxWindows, step));
+    return too_many_windows(options);
   }
   return {};
 }

@@ -102,6 +102,26 @@ TEST(RegistryText, SaysInWhichLineOfCsvSomethingIsWrong) {
             "f: line 4: R/A/B/A: cycle: A stands above itself");
 }
 
+TEST(RegistryText, SaysWhatARegistryIsWhereATextIsNeitherForm) {
+  for (const char* text : {"null", "5", "\"x\"", "true\n", "hall\ns,hall\n"}) {
+    EXPECT_EQ(error_of(text), "f: line 1: a registry is a JSON object or CSV of child,parent")
+        << text;
+  }
+  const std::string json = R"({"identifier":"R","children":[]})";
+  for (const std::string& narrow : {json, std::string("s,R\n")}) {
+    std::string little, big;
+    for (const char c : narrow) {
+      little += {c, '\0'};
+      big += {'\0', c};
+    }
+    for (const std::string& text : {little, big, "\xff\xfe" + little, "\xfe\xff" + big}) {
+      EXPECT_EQ(error_of(text),
+                "f: it looks like UTF-16; a registry is a JSON object or CSV of "
+                "child,parent, in UTF-8");
+    }
+  }
+}
+
 TEST(RegistryText, SaysWhereTextStopsBeingJson) {
   EXPECT_EQ(error_of("{\"identifier\":\"R\",\n\"children\":[,]}"),
             "f: line 2, column 13: this is not JSON: expected a value: an object, array, string, "
