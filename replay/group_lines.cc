@@ -44,6 +44,13 @@ Status no_result(std::string_view key) {
                   key)};
 }
 
+// What is left of a result whose end was not written.
+bool breaks_off(std::string_view line) {
+  engine::JsonScan scan(line);
+  std::string_view object;
+  return line.starts_with('{') && scan.more() && !scan.value(object);
+}
+
 }  // namespace
 
 Status GroupLines::add(std::string_view line) {
@@ -97,6 +104,11 @@ Status GroupLines::read(std::istream& lines, const std::string& name) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const bool newline = !lines.eof();
+    if (!newline && breaks_off(line)) {
+      unfinished_ = number;
+      break;
+    }
     if (const Status s = add(line); !s.ok()) return s.with(fmt::format("{}:{}", name, number));
   }
   if (lines.bad()) return {Code::kIo, "cannot read " + name};

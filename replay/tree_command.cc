@@ -43,15 +43,17 @@ Result<Registries> read_all(const std::vector<std::string>& files) {
   return all;
 }
 
+std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
+
 Status read_results(const std::string& file, GroupLines& into) {
   if (file.empty()) return {};
-  if (file == "-") return into.read(std::cin, "standard input");
+  if (file == "-") return into.read(std::cin, shown_name(file));
   errno = 0;
   std::ifstream lines(file);
   if (!lines) {
     return {Code::kNotFound, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
   }
-  return into.read(lines, file);
+  return into.read(lines, shown_name(file));
 }
 
 int print_tree(const TreeOptions& options) {
@@ -63,6 +65,10 @@ int print_tree(const TreeOptions& options) {
   GroupLines results;
   if (const Status s = read_results(options.results, results); !s.ok()) {
     return fail(kExitRun, s.message());
+  }
+  if (results.unfinished() != 0) {
+    note(fmt::format("{}:{}: the unfinished last line was passed over", shown_name(options.results),
+                     results.unfinished()));
   }
   std::vector<std::string> fields(results.fields().begin(), results.fields().end());
   if (!options.field.empty()) {
