@@ -92,6 +92,7 @@ Status GroupLines::add(std::string_view line) {
     if (!read_number(value_of(members, count.key), count.into)) return no_result(count.key);
   }
   fields_.emplace(text_of(members, "field"));
+  hierarchies_.emplace(text_of(members, "hierarchy"));
   GroupLine& newest = newest_[std::move(names)];
   if (!newest.json.empty() && newest.seq > result.seq) return {};
   result.json = object;

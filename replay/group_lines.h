@@ -37,6 +37,7 @@ class GroupLines {
 
   // JSON texts, by bytes.
   const std::set<std::string>& fields() const { return fields_; }
+  const std::set<std::string>& hierarchies() const { return hierarchies_; }
   std::size_t size() const { return newest_.size(); }
   // Null if there is none. `field` is one of fields(), the others are identifiers as they are.
   const GroupLine* find(std::string_view hierarchy, std::string_view group,
@@ -44,7 +45,7 @@ class GroupLines {
 
  private:
   std::map<std::string, GroupLine> newest_;  // by the three JSON texts, one behind the other
-  std::set<std::string> fields_;
+  std::set<std::string> fields_, hierarchies_;
   std::uint64_t unfinished_ = 0;
 };
 

@@ -184,6 +184,23 @@ TEST_F(TreeProgram, ShowsWhatARunLeftThatWasKilledInTheMiddleOfALine) {
   EXPECT_EQ(ran.err, "weir: " + results + ":2: the unfinished last line was passed over\n");
 }
 
+TEST_F(TreeProgram, SaysOfWhatTheResultsAreWhenTheyAreOfAnotherRegistry) {
+  GroupResult other = result_of("street", 1, 5);
+  other.hierarchy = "town";
+  const std::string results = scratch_.write("r.ndjson", line_of(other));
+  const Finished ran = run({"--results", results});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("hall_b"));
+  EXPECT_EQ(ran.err, "weir: " + results +
+                         ": no result is of a group of the registry; there are results of "
+                         "hierarchies \"town\"\n");
+  // Some result is enough, and none at all is what a run may begin with.
+  const std::string both =
+      scratch_.write("both.ndjson", line_of(other) + line_of(result_of("cell", 1, 5)));
+  EXPECT_EQ(run({"--results", both}).err, "");
+  EXPECT_EQ(run({"--results", scratch_.write("none.ndjson", "")}).err, "");
+}
+
 TEST_F(TreeProgram, ShowsATreeForEachFieldOrTheOneThatIsWanted) {
   const std::string results = scratch_.write(
       "r.ndjson", line_of(result_of("plant", 1, 5, "v")) + line_of(result_of("plant", 2, 5, "w")));
