@@ -177,6 +177,29 @@ TEST_F(HierarchyReplay, NeverOverwritesRegistriesOrControlFiles) {
   EXPECT_EQ(scratch_.read("pair.json"), kPair);
 }
 
+TEST_F(HierarchyReplay, AndValidateRefuseARegistryThatIsGivenTwiceAlike) {
+  const std::string table = "[[hierarchy]]\nregistry = \"" + registry_ + "\"\n";
+  const std::string twice = scratch_.write("twice.toml", table + table);
+  const std::string once = scratch_.write("once.toml", table);
+  for (const std::vector<std::string>& given :
+       {std::vector<std::string>{"--registry", registry_, "--registry", registry_},
+        std::vector<std::string>{"--config", twice}}) {
+    std::vector<std::string> arguments = {"validate"};
+    arguments.insert(arguments.end(), given.begin(), given.end());
+    const Finished validated = run_weir(arguments);
+    arguments[0] = "replay";
+    arguments.push_back(data_);
+    const Finished ran = run_weir(arguments);
+    EXPECT_EQ(validated.status, 78);
+    EXPECT_EQ(ran.status, 78);
+    EXPECT_EQ(ran.err,
+              "weir: " + registry_ + ": hierarchy R stands already; give its registry once\n");
+    EXPECT_EQ(validated.err, ran.err);
+  }
+  // One that a configuration has is looked at once, as other files are.
+  EXPECT_EQ(run_weir({"validate", "--config", once, "--registry", registry_}).status, 0);
+}
+
 TEST_F(HierarchyReplay, IsCheckedByValidateBeforehand) {
   const std::string control =
       scratch_.write("c", std::string("{\"at\":{\"record\":1},\"registry\":") + kPair + "}\n");
