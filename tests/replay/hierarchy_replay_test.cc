@@ -90,6 +90,40 @@ TEST_F(HierarchyReplay, ChangesAHierarchyWhereTheControlFileSays) {
                         R"("sensors":1,"missing":0,"complete":true,"epoch":2,"seq":2})"));
 }
 
+// As through --requests: the old registry stands on, and the run goes on.
+TEST_F(HierarchyReplay, AnswersAWrongRegistryOfTheControlFileAtItsPlace) {
+  for (const auto& [registry, says] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"identifier":"R","children":[{"identifier":"R","children":[]}]})",
+            "R/R: cycle: R stands above itself"},
+           {R"({"identifier":"R","children":[{"identifier":"x"},)"
+            R"({"identifier":"x","children":[]}]})",
+            "x"},
+           {"7", "a registry is an object such as"}}) {
+    const std::string control = scratch_.write(
+        "control.ndjson", R"({"at":{"record":1},"registry":)" + registry + "}\n" +
+                              R"({"at":{"record":2},"registry":{"identifier":"R","children":[)"
+                              R"({"identifier":"x"}]}})");
+    std::string results;
+    for (const char* option : {"--requests", "--control"}) {
+      const Finished ran = run_weir({"replay", "--registry", registry_, option, control, "--mode",
+                                     "changelog", "--results", scratch_.at("r"), data_});
+      EXPECT_EQ(ran.status, 1) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"kind\":\"error\"")) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"seq\":1")) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"kind\":\"ack\"")) << option;
+      EXPECT_THAT(ran.err, HasSubstr(says)) << option;
+      const std::string written = scratch_.read("r");
+      EXPECT_TRUE(results.empty() || results == written);
+      results = written;
+    }
+    EXPECT_FALSE(results.empty());
+    const Finished validated = run_weir({"validate", "--control", control});
+    EXPECT_EQ(validated.status, 78);
+    EXPECT_THAT(validated.err, HasSubstr(control + ":1: "));
+    EXPECT_THAT(validated.err, HasSubstr(says));
+  }
+}
+
 TEST_F(HierarchyReplay, GivesEachHierarchyTheOptionsOfItsTable) {
   const std::string other =
       scratch_.write("other.json", R"({"identifier":"Q","children":[{"identifier":"x"}]})");
