@@ -18,6 +18,7 @@ Result<HierarchyConfig> read_registry(const std::string& file, std::optional<Gro
   return HierarchyConfig{std::move(*text), file, std::move(groups)};
 }
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view kChange = R"(a line is {"at":{"record":1000},"registry":{…}})";
 
 // What is wrong with the registry itself is answered at its place, as that of a request is.
@@ -67,6 +68,7 @@ Result<std::vector<HierarchyConfig>> read_registries(const ReplayOptions& option
 Result<std::vector<ControlLine>> parse_control(std::string_view text, const std::string& file) {
   std::vector<ControlLine> lines;
   std::uint64_t number = 0;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);

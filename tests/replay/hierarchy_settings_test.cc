@@ -164,6 +164,16 @@ TEST(ControlFile, LeavesWhatIsWrongWithARegistryToItsAnswer) {
   }
 }
 
+TEST(ControlFile, MayBeginWithAByteOrderMark) {
+  const std::string line = "{\"registry\":{\"identifier\":\"p\",\"children\":[]}}\n";
+  const std::string text = "\xef\xbb\xbf" + line + line;
+  const auto lines = parse_control(text, "control.ndjson");
+  ASSERT_TRUE(lines.ok()) << lines.status().message();
+  ASSERT_EQ(lines->size(), 2u);
+  EXPECT_THAT(std::string((*lines)[0].text), StartsWith("{\"registry\""));
+  EXPECT_THAT(control_error("\xef\xbb\xbf"), HasSubstr("it holds no change of a hierarchy"));
+}
+
 TEST(ControlFile, HasAChangeALine) {
   const std::string text =
       "{\"at\":{\"record\":1},\"registry\":{\"identifier\":\"p\",\"children\":[]}}\r\n\n"
