@@ -152,6 +152,29 @@ TEST_F(HierarchyReplay, HintsWhenNoRecordIsOfASensor) {
                                  "its registry has x, y\n"));
 }
 
+TEST_F(HierarchyReplay, HintsAtAFieldThatNoSensorHas) {
+  const Finished ran = run_weir({"replay", "--registry", registry_, "--field", "nope", data_});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("note      no record of a sensor of R had a number in field \"nope\"\n"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("identifiers of records")));
+  const std::string config =
+      scratch_.write("run.toml", "field = [\"valueInW\"]\n[[hierarchy]]\nregistry = \"" +
+                                     registry_ + "\"\nfield = [\"power\"]\n");
+  EXPECT_THAT(run_weir({"replay", "--config", config, data_}).err,
+              HasSubstr("had a number in field \"power\"\n"));
+}
+
+TEST_F(HierarchyReplay, HintsAtNoIdentifiersWhereEveryMeasurementWasLate) {
+  const std::string data =
+      scratch_.write("late.ndjson", titan("z", 100, 1) + titan("x", 1, 1) + titan("y", 2, 2));
+  const Finished ran =
+      run_weir({"replay", "--registry", registry_, "--mode", "tumbling", "--emit", "10s", data});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("late 2"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("no record ")));
+}
+
 TEST_F(HierarchyReplay, HintsWhenStreamTimeLeaps) {
   const std::string data =
       scratch_.write("leap.ndjson", titan("x", 1, 1) + titan("y", 273'601, 2) + titan("x", 2, 3));
