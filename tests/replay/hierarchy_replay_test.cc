@@ -1,5 +1,6 @@
 // `weir replay` with hierarchies, as a user runs it: results, the summary about them, what is
 // refused.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -122,6 +123,31 @@ TEST_F(HierarchyReplay, AnswersAWrongRegistryOfTheControlFileAtItsPlace) {
     EXPECT_THAT(validated.err, HasSubstr(control + ":1: "));
     EXPECT_THAT(validated.err, HasSubstr(says));
   }
+}
+
+TEST_F(HierarchyReplay, KeepsTheDatasetOfResultsToResults) {
+  const auto record = [](const char* dataset, const char* stream, const char* field) {
+    return fmt::format(R"({{"dataSetKey":"{}","streamID":"{}","timestamp":1000,"{}":3}})"
+                       "\n",
+                       dataset, stream, field);
+  };
+  const std::string data = scratch_.write(
+      "groups.ndjson", record("D", "x", "v") + record("groups", "R", "sum") +
+                           record("groups", "R", "sum") + record("groups", "y", "v"));
+  const std::string requests = scratch_.write(
+      "r.ndjson",
+      R"({"op":"build","synopsis":"GKQuantiles","dataset":"groups","stream":"R","field":"sum",)"
+      R"("params":{"epsilon":0.1}})"
+      "\n"
+      R"({"op":"query","synopsis":"GKQuantiles","dataset":"groups","stream":"R","field":"sum",)"
+      R"("query":0.9})");
+  const Finished without = run_weir({"replay", "--requests", requests, data});
+  EXPECT_THAT(without.out, HasSubstr("\"n\":2,\"estimate\":3,")) << without.err;
+  // The results of x and of y, which is a sensor whatever its dataset.
+  const Finished with = run_weir({"replay", "--registry", registry_, "--field", "v", "--mode",
+                                  "changelog", "--requests", requests, data});
+  EXPECT_THAT(with.out, HasSubstr("\"n\":2,\"estimate\":6,")) << with.err;
+  EXPECT_THAT(with.err, HasSubstr("applied 2 + late 0 + unrouted 2"));
 }
 
 TEST_F(HierarchyReplay, GivesEachHierarchyTheOptionsOfItsTable) {
