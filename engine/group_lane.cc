@@ -171,6 +171,7 @@ std::map<std::string, Summary::Hierarchy> GroupLane::summary(std::uint64_t tuple
     of.groups = counts.groups;
     of.sensors = counts.sensors;
     of.silent = counts.silent;
+    of.met = counts.met;
   }
   return summary;
 }

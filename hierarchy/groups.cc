@@ -66,6 +66,7 @@ struct Groups::Family {
   // Trees in the order of their roots.
   std::vector<std::uint32_t> trees_by_root() const;
   std::uint64_t silent(std::uint32_t tree) const;
+  std::uint64_t met(std::uint32_t tree, const std::vector<bool>& met) const;
 
   const Spec spec;
   Forest forest;
@@ -149,6 +150,15 @@ std::uint64_t Groups::Family::silent(std::uint32_t tree) const {
   return silent;
 }
 
+// `met` is the forest's.
+std::uint64_t Groups::Family::met(std::uint32_t tree, const std::vector<bool>& met) const {
+  std::uint64_t sensors = 0;
+  for (std::uint32_t leaf = 0; leaf < forest.tree(tree)->leaves(); ++leaf) {
+    sensors += met[forest.sensor_of(tree, leaf)];
+  }
+  return sensors;
+}
+
 Groups::Groups(const core::KeyTable& keys, RowSink sink)
     : keys_(keys), cuts_(std::make_unique<CutRows>(std::move(sink))) {}
 Groups::~Groups() = default;
@@ -207,6 +217,8 @@ void Groups::finish(RecordPosition seq) {
 }
 
 std::map<std::string, Groups::Counts> Groups::counts() const {
+  std::map<const Family*, std::vector<bool>> met;
+  for (const auto& family : families_) met.emplace(family.get(), family->forest.met());
   std::map<std::string, Counts> all;
   for (const auto& [root, place] : hierarchies_) {
     Counts counts = place.family->counts[place.tree];
@@ -214,6 +226,7 @@ std::map<std::string, Groups::Counts> Groups::counts() const {
     counts.groups = tree.groups();
     counts.sensors = tree.leaves();
     counts.silent = place.family->silent(place.tree);
+    counts.met = place.family->met(place.tree, met.at(place.family));
     all.emplace(root, counts);
   }
   return all;

@@ -103,6 +103,8 @@ class Registries {
   // In the place of that with the same root, if there is one; kUnchanged: equal but for names (the
   // names are taken). On an error (kConfig, with the path) everything stays as it was.
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
+  // As put(), where no registry takes another's place: the same root twice is an error too.
+  Status add(std::shared_ptr<const Registry> registry);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
     return by_root_;
