@@ -139,12 +139,7 @@ Status Engine::Impl::read_hierarchies() {
     GroupOptions options = engine::with_emit(given.options.value_or(config.groups), config.emit);
     for (hierarchy::Registry& registry : *read) {
       auto shared = std::make_shared<const hierarchy::Registry>(std::move(registry));
-      const auto put = together.put(shared);
-      if (!put.ok()) return put.status().with(given.name);
-      if (*put != hierarchy::Registries::Outcome::kNew) {
-        return {Code::kConfig, given.name + ": hierarchy " + shared->root().identifier +
-                                   " stands already; give its registry once"};
-      }
+      if (Status s = together.add(shared); !s.ok()) return s.with(given.name);
       const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
       if (!fits.ok()) return fits.with(given.name);
       roots.emplace(shared->root().identifier, options);
@@ -172,9 +167,10 @@ Status Engine::Impl::name_group_fields(const Request& request) {
     return {};
   }
   if (config.groups.fields.empty() && names.default_field().empty()) {
-    return {Code::kInvalid,
-            "no hierarchy was there at the start, so nobody knows which field to aggregate; name "
-            "it in Config::groups.fields"};
+    return {
+        Code::kInvalid,
+        "the run began without a hierarchy like this, so nobody knows which field to aggregate; "
+        "name it in Config::groups.fields"};
   }
   run->intake().share_verdicts();
   return {};

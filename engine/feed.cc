@@ -92,6 +92,7 @@ void Feeder::share_verdicts() {
 }
 
 void Feeder::give(const Target& target) {
+  if (target.column >= batch_->fields.size()) return;  // a field named after they were made
   if (target.whole == nullptr) return give_parts(target);
   const core::Column& column = batch_->fields[target.column];
   if (column.kinds.empty() && !target.particular) {
@@ -161,6 +162,7 @@ void Feeder::give_picked(const Target& target, synopses::Synopsis& synopsis,
                          std::span<const std::uint32_t> tuples) {
   const auto& weight = target.instance->build->weight;
   const auto& fields = entry_->columns.fields;
+  if (target.column >= fields.size()) return;
   give_gathered(target, &synopsis,
                 {&fields[target.column], weight.has_value() ? &fields[*weight] : nullptr,
                  tuples.data(), nullptr, 0, static_cast<std::uint32_t>(tuples.size())},

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "core/check.h"
 #include "ingest/record_rejects.h"
 
 namespace weir::engine {
@@ -109,7 +109,7 @@ void Gate::take_out(Entry& entry) {
   records.reserve(future_.size());
   for (const Future& future : future_) records.push_back(future.record);
   auto rejects = ingest::rejects_of(entry.block, *entry.layout, records, core::Reason::kFuture);
-  assert(rejects.size() == future_.size());
+  WEIR_CHECK(rejects.size() == future_.size(), "every future record is found in its block");
   for (std::size_t i = 0; i < rejects.size(); ++i) {
     rejects[i].detail = span_text(future_[i].ahead) + " ahead of stream time";
   }

@@ -46,6 +46,7 @@ GroupLane::GroupLane(Names& names, GroupOptions defaults, const OnResult& on_res
 
 hierarchy::Spec GroupLane::spec_of(GroupOptions options) {
   auto& fields = options.fields;
+  // Without a record nobody knows the field, and any will do.
   if (fields.empty()) fields = {names_.default_field()};
   std::sort(fields.begin(), fields.end());
   fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
@@ -90,9 +91,13 @@ void GroupLane::open(const Entry& entry, std::uint64_t base) {
   if (tuples_.has_value()) tuples_->open(base);
   if (opened_ || entry.columns.records == 0) return;
   opened_ = true;
-  if (waiting_.empty()) return;
+  if (!waiting_.empty()) put_waiting(RecordPosition{base});
+}
+
+void GroupLane::put_waiting(RecordPosition seq) {
+  opened_ = true;
   start();
-  for (const auto& change : waiting_) put(*change, {RecordPosition{base}, kNoTime, false});
+  for (const auto& change : waiting_) put(*change, {seq, kNoTime, false});
   waiting_.clear();
 }
 
@@ -136,6 +141,7 @@ void GroupLane::reach(const Entry& entry, const Cut& cut) {
 }
 
 void GroupLane::finish(RecordPosition seq) {
+  if (!opened_ && !waiting_.empty()) put_waiting(seq);  // no record has come
   if (groups_.has_value()) groups_->finish(seq);
 }
 
@@ -165,6 +171,7 @@ std::map<std::string, Summary::Hierarchy> GroupLane::summary(std::uint64_t tuple
     of.groups = counts.groups;
     of.sensors = counts.sensors;
     of.silent = counts.silent;
+    of.met = counts.met;
   }
   return summary;
 }

@@ -61,6 +61,7 @@ class GroupLane {
  private:
   hierarchy::Spec spec_of(GroupOptions options);
   void start();
+  void put_waiting(RecordPosition seq);
   void put(const HierarchyChange& change, const hierarchy::PublishCut& cut);
   // Publishes what lies before record `index` of the entry, be it the next boundary in records.
   void reach(const core::Columns& columns, std::uint32_t index);

@@ -21,6 +21,7 @@ using hierarchy::Outline;
 using hierarchy::Registry;
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view kForms = "a registry is a JSON object or CSV of child,parent";
 constexpr std::string_view kRight =
     "a registry is an object such as {\"identifier\":\"hall\",\"name\":\"Hall\",\"children\":[…]}";
 
@@ -139,20 +140,24 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
-bool is_header(std::string_view child, std::string_view parent) {
+enum class Order { kNoHeader, kChildParent, kParentChild };
+
+Order order_of(std::string_view first, std::string_view second) {
   const auto equals = [](std::string_view text, std::string_view word) {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(), [](char a, char b) {
       return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
     });
   };
-  return equals(child, "child") && equals(parent, "parent");
+  if (equals(first, "child") && equals(second, "parent")) return Order::kChildParent;
+  if (equals(first, "parent") && equals(second, "child")) return Order::kParentChild;
+  return Order::kNoHeader;
 }
 
 Result<std::vector<Registry>> parse_csv(std::string_view text) {
   std::vector<Edge> edges;
   ingest::CsvFields fields(',');
   std::uint64_t line = 0;
-  bool first = true;
+  std::optional<Order> order;  // once the first line has been read
   for (std::string_view rest = text; !rest.empty();) {
     const char* const end = ingest::csv_record_end(rest.data(), rest.data() + rest.size());
     const std::string_view record(rest.data(), static_cast<std::size_t>(end - rest.data()));
@@ -161,12 +166,17 @@ Result<std::vector<Registry>> parse_csv(std::string_view text) {
     line += static_cast<std::uint64_t>(std::count(record.begin(), record.end(), '\n'));
     if (record.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     if (!fields.split(record) || fields.size() != 2) {
-      return bad(fmt::format("line {}: expected child,parent", at));
+      // From the first line on it may not be meant as CSV at all.
+      return bad(order.has_value() ? fmt::format("line {}: expected child,parent", at)
+                                   : fmt::format("line {}: {}", at, kForms));
     }
-    const std::string_view child = trimmed(fields[0]), parent = trimmed(fields[1]);
-    const bool header = first && is_header(child, parent);
-    first = false;
-    if (!header) edges.push_back({std::string(child), std::string(parent), at});
+    std::string_view child = trimmed(fields[0]), parent = trimmed(fields[1]);
+    if (!order.has_value()) {
+      order = order_of(child, parent);
+      if (*order != Order::kNoHeader) continue;
+    }
+    if (*order == Order::kParentChild) std::swap(child, parent);
+    edges.push_back({std::string(child), std::string(parent), at});
   }
   return Registry::of_edges(edges);
 }
@@ -186,6 +196,12 @@ Result<Registry> parse_registry(std::string_view json) {
 }
 
 namespace {
+
+// Its first letter has a zero byte beside it, if a mark did not tell already.
+bool looks_like_utf16(std::string_view text) {
+  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff") ||
+         text.substr(0, 2).find('\0') != std::string_view::npos;
+}
 
 // The one registry of a text that begins with '{'.
 Result<Registry> parse_json(std::string_view text) {
@@ -217,6 +233,9 @@ Result<Registry> parse_json(std::string_view text) {
 Result<std::vector<Registry>> parse_registries(std::string_view text, std::string_view file) {
   const std::string name(file);
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (looks_like_utf16(text)) {
+    return bad(fmt::format("{}: it looks like UTF-16; {}, in UTF-8", name, kForms));
+  }
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return bad(name + ": it is empty");
   if (text[first] == '[') {

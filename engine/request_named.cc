@@ -95,6 +95,7 @@ void RequestReader::read_registry() {
   request_.op = Op::kRegistry;
   check_named_keys();
   const Item* item = find("registry");
+  if (find("dataset") != nullptr) fail("\"dataset\" does not belong to a registry");
   if (failed()) return;
   if (item == nullptr)
     return fail("registry is missing; it is an object such as in a registry file");

@@ -21,5 +21,7 @@ std::function<int()> add_inputs(CLI::App& app);
 std::function<int()> add_micro(CLI::App& app);
 std::function<int()> add_correlation(CLI::App& app);
 std::function<int()> add_synopses(CLI::App& app);
+std::function<int()> add_hierarchy(CLI::App& app);
+std::function<int()> add_changes(CLI::App& app);
 
 }  // namespace weir::harness

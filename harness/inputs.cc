@@ -14,21 +14,18 @@
 #include "harness/json_line.h"
 #include "harness/measured.h"
 #include "harness/spread.h"
+#include "harness/whole_runs.h"
 #include "harness/workload.h"
 
 namespace weir::harness {
 namespace {
 
-struct Options {
+struct Options : RunOptions {
+  Options() : RunOptions(3) {}
   std::vector<std::uint64_t> records = {9'300'000, 37'200'000};
   std::uint64_t streams = 100;
   std::vector<std::string> kinds = {"file", "pipe", "gzip", "zstd"};
   unsigned threads = 2;
-  unsigned repetitions = 3;
-  std::uint64_t seed = 1;
-  std::string data;
-  std::string out = "-";
-  Quiet quiet;
 };
 
 struct Cell {
@@ -150,26 +147,14 @@ Status run(const Options& options) {
 
 std::function<int()> add_inputs(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  options->data = std::filesystem::path(program_folder()).parent_path().string() + "/harness-data";
   app.add_option("--records", options->records, "lengths, e.g. 9300000,37200000")->delimiter(',');
   app.add_option("--streams", options->streams)->capture_default_str();
   app.add_option("--kinds", options->kinds, "of file, pipe, gzip, zstd")
       ->delimiter(',')
       ->check(CLI::IsMember({"file", "pipe", "gzip", "zstd"}));
   app.add_option("--threads", options->threads)->capture_default_str();
-  app.add_option("--repetitions", options->repetitions)
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--seed", options->seed, "of the generator")->capture_default_str();
-  app.add_option("--data", options->data, "folder for generated files")->capture_default_str();
-  app.add_option("--out", options->out, "file that gets the results; - is standard output")
-      ->capture_default_str();
-  options->quiet.add_options(app);
-  return [options] {
-    const Status status = run(*options);
-    if (!status.ok()) fmt::print(stderr, "weir-harness: {}\n", status.message());
-    return status.ok() ? 0 : 1;
-  };
+  options->add_options(app);
+  return [options] { return exit_status(run(*options)); };
 }
 
 }  // namespace weir::harness

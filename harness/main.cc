@@ -21,6 +21,11 @@ int main(int argc, char** argv) {
        weir::harness::add_synopses},
       {"correlation", "the search for correlated pairs beside comparing all of them",
        weir::harness::add_correlation},
+      {"hierarchy",
+       "records a second of the whole job with hierarchies: modes x sensors, beside DuckDB",
+       weir::harness::add_hierarchy},
+      {"changes", "what it costs to replace a registry while records flow",
+       weir::harness::add_changes},
   };
 
   CLI::App program{"Runs experiments and records each as one JSON line a configuration."};

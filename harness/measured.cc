@@ -19,6 +19,10 @@ std::string Measured::to_json() const {
   line.add("process_seconds", process_seconds).add("cpu_seconds", cpu_seconds);
   if (feeder_cpu_seconds > 0) line.add("feeder_cpu_seconds", feeder_cpu_seconds);
   line.add("peak_bytes", peak_bytes).add("others", others);
+  if (results > 0) line.add("results", results);
+  if (longest_pause > 0) {
+    line.add("longest_pause", longest_pause).add("longest_work", longest_work);
+  }
   return line.add("discarded", discarded).str();
 }
 
@@ -41,6 +45,10 @@ Result<Measured> Measured::of(const ChildRun& run, const std::string& system,
   std::string_view text;
   if (object["digest"].get(text) == 0) measured.answer += " digest " + std::string(text);
   if (object["checksum"].get(text) == 0) measured.answer += " counts " + std::string(text);
+  if (object["unrouted"].get(measured.unrouted) != 0) measured.unrouted = 0;
+  if (object["results"].get(measured.results) == 0) {
+    measured.answer += fmt::format(" results {}", measured.results);
+  }
   if (object["version"].get(text) == 0) measured.version = text;
   return measured;
 }
@@ -87,6 +95,7 @@ Result<Measured> WeirRun::measure() const {
   if (!workload.requests.empty()) {
     command.insert(command.end(), {"--requests", workload.requests});
   }
+  command.insert(command.end(), arguments.begin(), arguments.end());
   command.push_back(input.empty() ? workload.file : input);
   auto run = run_child(command, data + "/weir.log", feeder);
   if (!run.ok()) return run.status();

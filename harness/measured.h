@@ -22,15 +22,20 @@ struct Measured {
   double process_seconds = 0, cpu_seconds = 0;
   double feeder_cpu_seconds = 0;  // of the program that wrote into its standard input, if any
   std::uint64_t peak_bytes = 0;
-  double others = 0;       // share of all cores that other programs used meanwhile
-  unsigned discarded = 0;  // runs before this one that others disturbed
-  std::string answer{};    // checksum of what it found, or what of it can be compared
-  std::string version{};   // if it says
+  double others = 0;           // share of all cores that other programs used meanwhile
+  unsigned discarded = 0;      // runs before this one that others disturbed
+  std::string answer{};        // checksum of what it found, or what of it can be compared
+  std::string version{};       // if it says
+  std::uint64_t results = 0;   // of groups that were published
+  std::uint64_t unrouted = 0;  // records that nobody wanted
+  // From one read of its input to the next, in seconds, and in those of the processors; where it
+  // was watched.
+  double longest_pause = 0, longest_work = 0;
 
   std::string to_json() const;
 
-  // What a system printed: a JSON object with `records` and `seconds`, maybe `digest`, `checksum`
-  // and `version`.
+  // What a system printed: a JSON object with `records` and `seconds`, maybe `digest`, `checksum`,
+  // `results`, `unrouted` and `version`.
   static Result<Measured> of(const ChildRun& run, const std::string& system,
                              const std::string& json);
 };
@@ -54,6 +59,7 @@ struct WeirRun {
   unsigned threads = 1;
   std::string input{};  // empty = the workload's file
   std::vector<std::string> feeder{};
+  std::vector<std::string> arguments{};  // further ones
 
   Result<Measured> measure() const;
 };

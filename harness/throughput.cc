@@ -1,50 +1,37 @@
 // Throughput of the whole job: one generated file, three synopses a stream, at several numbers of
 // threads and streams, with the straw man and DuckDB beside it.
-//
-// The runs of one repetition follow each other, in an order that changes from one repetition to the
-// next, so that what drifts in the machine falls on all systems alike; ratios are taken inside a
-// repetition.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
-#include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "harness/child.h"
+#include "harness/duckdb.h"
 #include "harness/experiment.h"
 #include "harness/fingerprint.h"
 #include "harness/json_line.h"
 #include "harness/measured.h"
 #include "harness/spread.h"
+#include "harness/whole_runs.h"
 #include "harness/workload.h"
 
 namespace weir::harness {
 namespace {
 
-struct Options {
+struct Options : RunOptions {
   std::uint64_t records = 9'300'000;
   std::vector<unsigned> threads = {1, 2};
   std::vector<std::uint64_t> streams = {100};
-  unsigned repetitions = 5;
-  std::uint64_t seed = 1;
   std::vector<std::string> systems = {"weir", "straw-man", "duckdb"};
-  std::string data;
-  std::string out = "-";
-  std::string duckdb;  // folder with node_modules/@duckdb
-  Quiet quiet;
+  DuckDb duckdb;
 };
 
-// One configuration and its repetitions.
-struct Cell {
+struct Cell : Configuration {
   const Workload* workload = nullptr;
   std::string system;
   unsigned threads = 1;
-  std::vector<Measured> runs;
 };
 
 class Throughput {
@@ -53,39 +40,23 @@ class Throughput {
 
   Status run() {
     if (Status status = prepare(); !status.ok()) return status;
-    std::vector<std::size_t> order(cells_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::mt19937 random(1);
-    for (unsigned repetition = 0; repetition < options_.repetitions; ++repetition) {
-      std::shuffle(order.begin(), order.end(), random);
-      for (const std::size_t i : order) {
-        const Cell& cell = cells_[i];
-        auto measured = options_.quiet.measure([&] { return measure(cell); });
-        if (!measured.ok()) return measured.status();
-        fmt::print(stderr,
-                   "repetition {} {:<9} {} threads, {} streams: {:.2f} M records/s, others {:.0f} %"
-                   ", {} discarded\n",
-                   repetition + 1, cell.system, cell.threads, cell.workload->streams,
-                   measured->records_per_second / 1e6, 100 * measured->others, measured->discarded);
-        cells_[i].runs.push_back(*measured);
-      }
-    }
+    const std::vector<Configuration*> all = configurations(cells_);
+    const Status status =
+        interleave(all, options_, [&](std::size_t i) { return measure(cells_[i]); });
+    if (!status.ok()) return status;
     report();
-    if (Status status = append_lines(options_.out, lines()); !status.ok()) return status;
-    return check_answers();
+    if (Status bad = check_answers(all); !bad.ok()) return bad;
+    return append_lines(options_.out, lines());
   }
 
  private:
   Status prepare();
-  Status find_duckdb();
   Result<Measured> measure(const Cell& cell) const;
-  std::vector<std::string> duckdb_command(const std::string& file, unsigned threads) const;
   const Cell* find(const Workload* workload, const std::string& system, unsigned threads) const;
   // (name, spread) of one configuration's rate over another's, repetition by repetition.
   std::vector<std::pair<std::string, Spread>> ratios() const;
   void report() const;
   std::vector<std::string> lines() const;
-  Status check_answers() const;
 
   Options options_;
   const std::string folder_ = program_folder();
@@ -101,15 +72,18 @@ Status Throughput::prepare() {
     if (!made.ok()) return made.status();
     workloads_.push_back(std::make_unique<Workload>(*std::move(made)));
   }
+  if (std::erase(options_.systems, "duckdb") > 0 && options_.duckdb.found(options_.data)) {
+    options_.systems.push_back("duckdb");
+  }
   for (const auto& workload : workloads_) {
     for (const std::string& system : options_.systems) {
-      if (system == "duckdb" && !find_duckdb().ok()) {
-        fmt::print(stderr,
-                   "duckdb is left out: npm install @duckdb/node-api, and say --duckdb DIR\n");
-        continue;
-      }
       for (const unsigned threads : options_.threads) {
-        cells_.push_back({workload.get(), system, threads, {}});
+        cells_.push_back(
+            {{fmt::format("{:<9} {} threads, {} streams", system, threads, workload->streams),
+              fmt::format("{} {}", system, workload->streams), workload->records},
+             workload.get(),
+             system,
+             threads});
       }
     }
   }
@@ -117,30 +91,14 @@ Status Throughput::prepare() {
   return {};
 }
 
-std::vector<std::string> Throughput::duckdb_command(const std::string& file,
-                                                    unsigned threads) const {
-  std::vector<std::string> command = {"node", WEIR_SOURCE_DIR "/harness/duckdb_peer.mjs", file,
-                                      std::to_string(threads)};
-  if (!options_.duckdb.empty()) command.push_back(options_.duckdb);
-  return command;
-}
-
-Status Throughput::find_duckdb() {
-  const std::string one = options_.data + "/one.ndjson";
-  if (Status status = append_lines(one, {R"({"streamID":"A","price":1})"}); !status.ok())
-    return status;
-  return run_child(duckdb_command(one, 1), options_.data + "/duckdb.log").status();
-}
-
 Result<Measured> Throughput::measure(const Cell& cell) const {
   const Workload& workload = *cell.workload;
   if (cell.system == "weir") return WeirRun{workload, options_.data, cell.threads}.measure();
-  const std::string log = options_.data + "/" + cell.system + ".log";
-  auto run =
-      cell.system == "duckdb"
-          ? run_child(duckdb_command(workload.file, cell.threads), log)
-          : run_child({folder_ + "/weir-straw-man", workload.file, std::to_string(cell.threads)},
-                      log);
+  if (cell.system == "duckdb") {
+    return options_.duckdb.measure(workload.file, cell.threads, "stocks", options_.data);
+  }
+  auto run = run_child({folder_ + "/weir-straw-man", workload.file, std::to_string(cell.threads)},
+                       options_.data + "/straw-man.log");
   if (!run.ok()) return run.status();
   return Measured::of(*run, cell.system, run->output);
 }
@@ -157,11 +115,7 @@ std::vector<std::pair<std::string, Spread>> Throughput::ratios() const {
   std::vector<std::pair<std::string, Spread>> all;
   const auto add = [&](const Cell& over, const Cell* under, const std::string& name) {
     if (under == nullptr) return;
-    std::vector<double> each;
-    for (std::size_t i = 0; i < over.runs.size(); ++i) {
-      each.push_back(over.runs[i].records_per_second / under->runs[i].records_per_second);
-    }
-    all.emplace_back(name, Spread::of(each));
+    all.emplace_back(name, rate_over(over, *under));
   };
   for (const Cell& cell : cells_) {
     const std::string where =
@@ -184,17 +138,12 @@ void Throughput::report() const {
   fmt::print(stderr, "\n{:<10} {:>7} {:>8} {:>28} {:>12} {:>10}\n", "system", "threads", "streams",
              "M records/s (min to max)", "ns a record", "peak MiB");
   for (const Cell& cell : cells_) {
-    std::vector<double> rates;
-    double peak = 0;
-    for (const Measured& run : cell.runs) {
-      rates.push_back(run.records_per_second / 1e6);
-      peak = std::max(peak, static_cast<double>(run.peak_bytes) / (1 << 20));
-    }
-    const Spread rate = Spread::of(rates);
-    fmt::print(stderr, "{:<10} {:>7} {:>8} {:>28} {:>12.1f} {:>10.0f}\n", cell.system, cell.threads,
-               cell.workload->streams,
-               fmt::format("{:.2f} ({:.2f} to {:.2f})", rate.median, rate.min, rate.max),
-               1e3 / rate.median, peak);
+    const Spread rate = cell.rate();
+    fmt::print(
+        stderr, "{:<10} {:>7} {:>8} {:>28} {:>12.1f} {:>10.0f}\n", cell.system, cell.threads,
+        cell.workload->streams,
+        fmt::format("{:.2f} ({:.2f} to {:.2f})", rate.median / 1e6, rate.min / 1e6, rate.max / 1e6),
+        1e9 / rate.median, static_cast<double>(cell.peak_bytes()) / (1 << 20));
   }
   for (const auto& [name, ratio] : ratios()) {
     fmt::print(stderr, "{:<44} {:.2f} ({:.2f} to {:.2f})\n", name, ratio.median, ratio.min,
@@ -208,20 +157,13 @@ std::vector<std::string> Throughput::lines() const {
   const std::string origin = shared.str();
   std::vector<std::string> lines;
   for (const Cell& cell : cells_) {
-    std::string runs = "[";
-    std::vector<double> rates;
-    for (const Measured& run : cell.runs) {
-      runs += (runs.size() > 1 ? "," : "") + run.to_json();
-      rates.push_back(run.records_per_second);
-    }
     JsonLine line;
     line.add("experiment", "throughput").add("system", cell.system).add("threads", cell.threads);
     if (const std::string& version = cell.runs.front().version; !version.empty()) {
       line.add("version", version);
     }
-    line.raw("records_per_second", Spread::of(rates).to_json())
-        .raw("workload", cell.workload->to_json());
-    line.raw("repetitions", runs + "]")
+    line.raw("records_per_second", cell.rate().to_json()).raw("workload", cell.workload->to_json());
+    line.raw("repetitions", cell.runs_json())
         .add("answer", cell.runs.front().answer)
         .raw("origin", origin);
     lines.push_back(line.str());
@@ -234,47 +176,20 @@ std::vector<std::string> Throughput::lines() const {
   return lines;
 }
 
-// Law 1, once more: all runs of weir over one workload say the same.
-Status Throughput::check_answers() const {
-  std::map<std::pair<const Workload*, std::string>, std::string> said;
-  for (const Cell& cell : cells_) {
-    for (const Measured& run : cell.runs) {
-      const auto [first, fresh] = said.try_emplace({cell.workload, cell.system}, run.answer);
-      if (!fresh && first->second != run.answer) {
-        return {Code::kIo, fmt::format("{} gave different answers: '{}' and '{}'", cell.system,
-                                       first->second, run.answer)};
-      }
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 std::function<int()> add_throughput(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  options->data = std::filesystem::path(program_folder()).parent_path().string() + "/harness-data";
   app.add_option("--records", options->records, "records of the workload")->capture_default_str();
   app.add_option("--threads", options->threads, "numbers of threads, e.g. 1,2")->delimiter(',');
   app.add_option("--streams", options->streams, "numbers of streams, e.g. 100,10000")
       ->delimiter(',');
-  app.add_option("--repetitions", options->repetitions)
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--seed", options->seed, "of the generator")->capture_default_str();
   app.add_option("--systems", options->systems, "of weir, straw-man, duckdb")
       ->delimiter(',')
       ->check(CLI::IsMember({"weir", "straw-man", "duckdb"}));
-  app.add_option("--data", options->data, "folder for generated files")->capture_default_str();
-  app.add_option("--duckdb", options->duckdb, "folder with node_modules/@duckdb/node-api");
-  app.add_option("--out", options->out, "file that gets the results; - is standard output")
-      ->capture_default_str();
-  options->quiet.add_options(app);
-  return [options] {
-    const Status status = Throughput(*options).run();
-    if (!status.ok()) fmt::print(stderr, "weir-harness: {}\n", status.message());
-    return status.ok() ? 0 : 1;
-  };
+  options->duckdb.add_options(app);
+  options->add_options(app);
+  return [options] { return exit_status(Throughput(*options).run()); };
 }
 
 }  // namespace weir::harness

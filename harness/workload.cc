@@ -52,13 +52,52 @@ void write_requests(const std::string& file, const std::set<Key>& keys,
   }
 }
 
+// The file of a kind that `weir generate` knows, unless it is there.
+Result<Workload> generated(const std::string& weir, const std::string& folder, const char* kind,
+                           std::uint64_t records, std::uint64_t streams, std::uint64_t seed,
+                           const std::string& registry = "") {
+  namespace fs = std::filesystem;
+  Workload made{.records = records, .streams = streams, .seed = seed, .name = kind};
+  made.registry = registry;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Status(Code::kIo, folder + ": " + error.message());
+  made.file = fmt::format("{}/{}-{}-{}-{}.ndjson", folder, kind, records, streams, seed);
+  if (!fs::exists(made.file)) {
+    // Under another name until it is whole.
+    const std::string partial = made.file + ".partial";
+    std::vector<std::string> command = {weir,
+                                        "generate",
+                                        kind,
+                                        "--records",
+                                        std::to_string(records),
+                                        "--streams",
+                                        std::to_string(streams),
+                                        "--seed",
+                                        std::to_string(seed),
+                                        "--output",
+                                        partial};
+    if (!registry.empty()) command.insert(command.end(), {"--registry", registry});
+    const auto run = run_child(command, folder + "/generate.log");
+    if (!run.ok()) return run.status();
+    fs::rename(partial, made.file, error);
+    if (error) return Status(Code::kIo, made.file + ": " + error.message());
+  }
+  auto checksum = checksum_of(made.file);
+  if (!checksum.ok()) return checksum.status();
+  made.checksum = *checksum;
+  made.bytes = fs::file_size(made.file);
+  return made;
+}
+
 }  // namespace
 
 std::string Workload::to_json() const {
   JsonLine line;
-  line.add("name", "stocks").add("records", records).add("streams", streams).add("seed", seed);
+  line.add("name", name).add("records", records).add("streams", streams).add("seed", seed);
   line.add("bytes", bytes).add("checksum", checksum);
-  return line.add("synopses", synopses).str();
+  if (name == "stocks") line.add("synopses", synopses);
+  return line.str();
 }
 
 std::vector<Asked> paper_synopses() {
@@ -81,29 +120,16 @@ Workload Workload::with(const std::vector<Asked>& asked, const std::string& path
 
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
                                std::uint64_t records, std::uint64_t streams, std::uint64_t seed) {
-  namespace fs = std::filesystem;
-  Workload made{.records = records, .streams = streams, .seed = seed};
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Status(Code::kIo, folder + ": " + error.message());
-  made.file = fmt::format("{}/stocks-{}-{}-{}.ndjson", folder, records, streams, seed);
-  if (!fs::exists(made.file)) {
-    // Under another name until it is whole.
-    const std::string partial = made.file + ".partial";
-    const auto run =
-        run_child({weir, "generate", "stocks", "--records", std::to_string(records), "--streams",
-                   std::to_string(streams), "--seed", std::to_string(seed), "--output", partial},
-                  folder + "/generate.log");
-    if (!run.ok()) return run.status();
-    fs::rename(partial, made.file, error);
-    if (error) return Status(Code::kIo, made.file + ": " + error.message());
-  }
-  auto checksum = checksum_of(made.file);
-  if (!checksum.ok()) return checksum.status();
-  made.checksum = *checksum;
-  made.bytes = fs::file_size(made.file);
-  return made.with(paper_synopses(),
-                   fmt::format("{}/requests-{}-{}-{}.ndjson", folder, records, streams, seed));
+  auto made = generated(weir, folder, "stocks", records, streams, seed);
+  if (!made.ok()) return made;
+  return made->with(paper_synopses(),
+                    fmt::format("{}/requests-{}-{}-{}.ndjson", folder, records, streams, seed));
+}
+
+Result<Workload> make_sensors(const std::string& weir, const std::string& folder,
+                              std::uint64_t records, std::uint64_t sensors, std::uint64_t seed) {
+  return generated(weir, folder, "sensors", records, sensors, seed,
+                   fmt::format("{}/registry-{}-{}-{}.json", folder, records, sensors, seed));
 }
 
 }  // namespace weir::harness

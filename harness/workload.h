@@ -1,4 +1,5 @@
-// Workload: a generated file of stocks and the requests for it, made once and kept in a folder.
+// Workload: a generated file of stocks, and the requests for it, or of sensors, and their registry;
+// made once and kept in a folder.
 //
 // Thread safety: immutable values.
 #pragma once
@@ -27,11 +28,13 @@ struct Workload {
   std::uint64_t records = 0;
   std::uint64_t streams = 0;
   std::uint64_t seed = 1;
-  std::string file{};      // NDJSON, layout saams
-  std::string checksum{};  // of the file
+  std::string name = "stocks";  // or sensors
+  std::string file{};           // NDJSON, layout saams or titan
+  std::string checksum{};       // of the file
   std::uint64_t bytes = 0;
   std::string requests{};  // file of builds, and of queries at the end; empty = none are made
   std::string synopses{};  // what they build
+  std::string registry{};  // file of the hierarchy of sensors; empty = none
 
   std::string to_json() const;  // what a result says of it
   // The same records with other requests, which are written to the file `path`.
@@ -42,5 +45,8 @@ struct Workload {
 // paper_synopses().
 Result<Workload> make_workload(const std::string& weir, const std::string& folder,
                                std::uint64_t records, std::uint64_t streams, std::uint64_t seed);
+// Sensors in turn, and the registry of their groups of eight. There are no requests.
+Result<Workload> make_sensors(const std::string& weir, const std::string& folder,
+                              std::uint64_t records, std::uint64_t sensors, std::uint64_t seed);
 
 }  // namespace weir::harness

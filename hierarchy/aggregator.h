@@ -111,21 +111,33 @@ class Aggregator {
                                     .window_end = window_end});
     ++setting_.counts[tree].results;
   }
+  // One for each group above a leaf whose value has gone through().
+  void add_rows_above(std::uint32_t tree, const std::shared_ptr<const Tree>& of, std::uint32_t leaf,
+                      const Panel& panel) {
+    Row* row = new_rows(of->ancestors(leaf).size());
+    const Row* const first = row;
+    const std::string_view field = setting_.name();
+    panel.visit_above(leaf, [&, of = of.get()](std::uint32_t group, const Aggregate& aggregate) {
+      new (row++) Row{.tree = of, .group = group, .field = field, .aggregate = aggregate};
+    });
+    setting_.counts[tree].results += static_cast<std::uint64_t>(row - first);
+  }
   // One for each group, as it is now.
   void add_rows(std::uint32_t tree, const std::shared_ptr<const Tree>& of,
                 std::span<const std::uint32_t> groups, Panel& panel) {
-    std::vector<Row>& rows = setting_.cuts.rows();
-    rows.resize(rows.size() + groups.size());
-    Row* row = rows.data() + (rows.size() - groups.size());
+    Row* row = new_rows(groups.size());
+    const std::string_view field = setting_.name();
     for (const std::uint32_t g : groups) {
-      row->tree = of.get();
-      row->group = g;
-      row->field = setting_.name();
       // In place: a copy would wait for the stores of what it copies.
-      new (&row->aggregate) Aggregate(panel.at(g));
-      ++row;
+      new (row++) Row{.tree = of.get(), .group = g, .field = field, .aggregate = panel.at(g)};
     }
     setting_.counts[tree].results += groups.size();
+  }
+  // Room for so many rows of the open cut, which the caller makes.
+  Row* new_rows(std::size_t n) {
+    core::Array<Row>& rows = setting_.cuts.rows();
+    rows.resize(rows.size() + n);
+    return rows.end() - n;
   }
   // The field's column, or null.
   const core::Column* column(const Part& part) const {
@@ -182,7 +194,7 @@ void Aggregator::publish_change(const Regrouping& change, Panel* before, Panel* 
   for (const std::uint32_t g : change.gone) {
     if (valued && (before == nullptr || before->at(g).present == 0)) continue;
     add_row(change.tree, change.before, g, {}, window_start, window_end);
-    setting_.cuts.rows().back().gone = true;
+    setting_.cuts.last_row().gone = true;
   }
 }
 

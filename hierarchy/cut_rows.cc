@@ -48,12 +48,11 @@ void CutRows::give_out() {
       ++end;
     }
     if (end == i + 1) {
-      give(first.cut, std::span(rows_).subspan(first.begin, first.end - first.begin), first.sorted);
+      give(first.cut, {rows_.data() + first.begin, first.end - first.begin}, first.sorted);
     } else {
       merged_.clear();
       for (std::size_t k = i; k < end; ++k) {
-        merged_.insert(merged_.end(), rows_.begin() + static_cast<std::ptrdiff_t>(kept_[k].begin),
-                       rows_.begin() + static_cast<std::ptrdiff_t>(kept_[k].end));
+        merged_.insert(merged_.end(), rows_.data() + kept_[k].begin, rows_.data() + kept_[k].end);
       }
       give(first.cut, merged_, false);
     }

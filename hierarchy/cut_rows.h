@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "core/array.h"
 #include "hierarchy/groups.h"
 
 namespace weir::hierarchy {
@@ -28,7 +29,9 @@ class CutRows {
   // Several makers: cuts wait for give_out().
   void gather(bool on) { gather_ = on; }
   // Rows of a cut are appended to this, then the cut is closed; a cut without rows is none.
-  std::vector<Row>& rows() { return rows_; }
+  core::Array<Row>& rows() { return rows_; }
+  // REQUIRES: there is one.
+  Row& last_row() { return *(rows_.end() - 1); }
   // `sorted`: its rows are in order already.
   void close(const PublishCut& cut, Side side, bool sorted) {
     if (rows_.size() == begin_) return;
@@ -36,7 +39,7 @@ class CutRows {
       keep(cut, side, sorted);
       return;
     }
-    give(cut, rows_, sorted);
+    give(cut, {rows_.data(), rows_.size()}, sorted);
     rows_.clear();
   }
   void give_out();
@@ -55,7 +58,7 @@ class CutRows {
 
   RowSink sink_;
   bool gather_ = false;
-  std::vector<Row> rows_;
+  core::Array<Row> rows_;  // growing it costs no row's making
   std::size_t begin_ = 0;  // of the cut that is open
   std::vector<Kept> kept_;
   std::vector<Row> merged_;

@@ -84,9 +84,67 @@ HWY_INLINE void FoldCells(const Cell* HWY_RESTRICT cells, std::uint32_t n,
   if (n == 2) return Write(Halves<2, 1>(cells, empty, n, 0), into);
   Write(Read(n == 1 ? cells : empty), into);
 }
+
+// What cell `i` is once those that differ from it in bits from kBit on are added. The same tree as
+// that of Halves, seen from any cell: a step adds two cells, in either order.
+template <std::uint32_t kSize, std::uint32_t kBit>
+HWY_INLINE Added Kin(const Cell* HWY_RESTRICT cells, const Cell* HWY_RESTRICT empty,
+                     std::uint32_t n, std::uint32_t i) {
+  if constexpr (kBit == kSize) {
+    return Read(i < n ? cells + i : empty);
+  } else {
+    return Join(Kin<kSize, kBit * 2>(cells, empty, n, i),
+                Kin<kSize, kBit * 2>(cells, empty, n, i ^ kBit));
+  }
+}
+
+// The fold of cells of which `i` is another now. All that does not hang on it can be added before
+// it is known: it passes through as many additions as there are steps, and not through memory.
+template <std::uint32_t kSize, std::uint32_t kBit = kSize / 2>
+HWY_INLINE Added Climb(const Added& now, const Cell* HWY_RESTRICT cells,
+                       const Cell* HWY_RESTRICT empty, std::uint32_t n, std::uint32_t i) {
+  if constexpr (kBit == 0) {
+    return now;
+  } else {
+    const Added joined = Join(now, Kin<kSize, kBit * 2>(cells, empty, n, i ^ kBit));
+    return Climb<kSize, kBit / 2>(joined, cells, empty, n, i);
+  }
+}
+
+void FoldThrough(const Folding& in, Tree::Place at, const Cell& value) {
+  const Tree::Block* blocks = in.tree.blocks().data();
+  const Cell empty;
+  in.cells[at.cell] = value;
+  Added now = Read(&value);
+  while (at.block != Tree::kNone) {
+    const Tree::Block& block = blocks[at.block];
+    const Cell* cells = in.cells + block.first;
+    const std::uint32_t i = at.cell - block.first, n = block.size;
+    if (n > 8) {
+      now = Climb<16>(now, cells, &empty, n, i);
+    } else if (n > 4) {
+      now = Climb<8>(now, cells, &empty, n, i);
+    } else if (n > 2) {
+      now = Climb<4>(now, cells, &empty, n, i);
+    } else if (n > 1) {
+      now = Climb<2>(now, cells, &empty, n, i);
+    }
+    at = block.out;
+    Write(now, in.cells + at.cell);
+  }
+}
 #else
 HWY_INLINE void FoldCells(const Cell* cells, std::uint32_t n, const Cell*, Cell* into) {
   *into = fold_scalar(cells, n).cell;
+}
+
+void FoldThrough(const Folding& in, Tree::Place at, const Cell& value) {
+  const Tree::Block* blocks = in.tree.blocks().data();
+  in.cells[at.cell] = value;
+  for (; at.block != Tree::kNone; at = blocks[at.block].out) {
+    const Tree::Block& block = blocks[at.block];
+    FoldCells(in.cells + block.first, block.size, nullptr, in.cells + block.out.cell);
+  }
 }
 #endif
 
@@ -143,6 +201,7 @@ namespace weir::hierarchy {
 
 HWY_EXPORT(FoldOne);
 HWY_EXPORT(FoldBlocks);
+HWY_EXPORT(FoldThrough);
 
 Folded fold(const Cell* cells, std::uint32_t n) {
   Folded folded;
@@ -152,6 +211,10 @@ Folded fold(const Cell* cells, std::uint32_t n) {
 
 void fold_blocks(const Folding& in, std::span<const std::uint32_t> blocks) {
   HWY_DYNAMIC_DISPATCH(FoldBlocks)(in, blocks.data(), blocks.size());
+}
+
+void fold_through(const Folding& in, Tree::Place at, const Cell& value) {
+  HWY_DYNAMIC_DISPATCH(FoldThrough)(in, at, value);
 }
 
 Folded fold_scalar(const Cell* cells, std::uint32_t n) {

@@ -29,5 +29,9 @@ inline std::uint32_t cells_with_value(const Folding& in, std::uint32_t block) {
 
 // Folds the blocks in this order, each to its out, or outs.
 void fold_blocks(const Folding& in, std::span<const std::uint32_t> blocks);
+// Puts a value in the place of another and folds the blocks above, bit for bit as fold_blocks()
+// would. REQUIRES: the tree is plain(), the cell has a value, and so has the new one: so nothing
+// that is counted changes.
+void fold_through(const Folding& in, Tree::Place at, const Cell& value);
 
 }  // namespace weir::hierarchy

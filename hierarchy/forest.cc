@@ -20,6 +20,14 @@ std::uint32_t Forest::meet(StreamId stream) {
   return numbers_[raw(stream)] = ours ? number_of(key.stream) : kNone;
 }
 
+std::vector<bool> Forest::met() const {
+  std::vector<bool> met(sensors());
+  for (const std::uint32_t sensor : numbers_) {
+    if (sensor < met.size()) met[sensor] = true;  // else kNone or kUnknown
+  }
+  return met;
+}
+
 std::uint32_t Forest::number_of(std::string_view identifier) {
   const std::uint32_t number = raw(identifiers_->find_or_add(of_all_, identifier));
   if (number == places_.size()) places_.emplace_back();

@@ -56,6 +56,8 @@ class Forest {
       sensors[i] = sensor;
     }
   }
+  // Of each sensor, whether a stream that was resolved is it.
+  std::vector<bool> met() const;
   // One more than the largest number.
   std::uint32_t sensors() const { return identifiers_->size(); }
   std::string_view identifier(std::uint32_t sensor) const {

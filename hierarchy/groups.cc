@@ -21,6 +21,17 @@ static_assert(kMostWaiting * sizeof(Row) <= std::uint64_t{8} << 20);
 
 using Outcomes = std::array<std::uint64_t, 4>;  // tuples by outcome
 
+// The largest of some times, or none. Four at once: a maximum hangs on the one before it.
+std::int64_t latest(std::span<const std::int64_t> times) {
+  std::int64_t most[4] = {kNoTime.ns, kNoTime.ns, kNoTime.ns, kNoTime.ns};
+  std::size_t i = 0;
+  for (; i + 4 <= times.size(); i += 4) {
+    for (std::size_t k = 0; k < 4; ++k) most[k] = std::max(most[k], times[i + k]);
+  }
+  for (; i < times.size(); ++i) most[0] = std::max(most[0], times[i]);
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
+
 void write_options(const Spec& spec, core::Writer& into) {
   const GroupOptions& options = spec.options;
   into.put(static_cast<std::uint8_t>(options.mode));
@@ -57,9 +68,11 @@ struct Groups::Family {
   void count(const Part& part, const std::uint8_t* outcomes, std::uint8_t* verdicts);
   // Rows that one measurement may lead to.
   std::uint64_t rows_a_tuple() const;
+  void count_all(std::uint32_t n, const std::uint8_t* outcomes, std::uint8_t* verdicts);
   // Trees in the order of their roots.
   std::vector<std::uint32_t> trees_by_root() const;
   std::uint64_t silent(std::uint32_t tree) const;
+  std::uint64_t met(std::uint32_t tree, const std::vector<bool>& met) const;
 
   const Spec spec;
   Forest forest;
@@ -86,12 +99,32 @@ std::uint64_t Groups::Family::rows_a_tuple() const {
   return forest.most_above() * aggregators.size() * static_cast<std::uint64_t>(windows);
 }
 
+// Every tuple is of the one tree, or of no sensor: a loop without a branch or a look-up, which
+// compilers make vectors of.
+void Groups::Family::count_all(std::uint32_t n, const std::uint8_t* outcomes,
+                               std::uint8_t* verdicts) {
+  static_assert(kUsed - 1 == kTaken && kOutLate - 1 == kLate && kTimeless - 1 == kNobody);
+  std::uint32_t used = 0, late = 0, timeless = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint8_t outcome = outcomes[i];
+    const auto verdict = static_cast<std::uint8_t>(outcome - (outcome != kNothing));
+    verdicts[i] = verdicts[i] < verdict ? verdict : verdicts[i];
+    used += outcome == kUsed;
+    late += outcome == kOutLate;
+    timeless += outcome == kTimeless;
+  }
+  counts[0].applied += used;
+  counts[0].late += late;
+  counts[0].without_time += timeless;
+}
+
 // Only tuples of sensors that stand in a tree count.
 void Groups::Family::count(const Part& part, const std::uint8_t* outcomes, std::uint8_t* verdicts) {
   constexpr std::array<std::uint8_t, 4> kVerdicts{kNobody, kNobody, kLate, kTaken};
   const std::uint32_t n = part.to - part.from;
   const bool one_tree = forest.trees() == 1;
   const bool all_placed = forest.all_placed();
+  if (one_tree && all_placed) return count_all(n, outcomes, verdicts);
   Outcomes sums{};
   for (std::uint32_t i = 0; i < n; ++i) {
     std::uint8_t outcome = outcomes[i];
@@ -129,6 +162,15 @@ std::uint64_t Groups::Family::silent(std::uint32_t tree) const {
                            [&](const auto& aggregator) { return aggregator->heard(sensor); });
   }
   return silent;
+}
+
+// `met` is the forest's.
+std::uint64_t Groups::Family::met(std::uint32_t tree, const std::vector<bool>& met) const {
+  std::uint64_t sensors = 0;
+  for (std::uint32_t leaf = 0; leaf < forest.tree(tree)->leaves(); ++leaf) {
+    sensors += met[forest.sensor_of(tree, leaf)];
+  }
+  return sensors;
 }
 
 Groups::Groups(const core::KeyTable& keys, RowSink sink)
@@ -178,8 +220,7 @@ void Groups::apply(const core::Columns& columns, std::uint32_t from, std::uint32
     const std::uint32_t end = to - at < part_ ? to : at + part_;
     const Part part{columns, at, end, base, nullptr, stream_time_};
     for (const auto& family : families_) family->apply(part, verdicts);
-    const auto times = columns.time.span().subspan(at, end - at);
-    stream_time_ = std::max(stream_time_, *std::max_element(times.begin(), times.end()));
+    stream_time_ = std::max(stream_time_, latest(columns.time.span().subspan(at, end - at)));
     cuts_->give_out();
   }
 }
@@ -200,6 +241,8 @@ void Groups::finish(RecordPosition seq) {
 }
 
 std::map<std::string, Groups::Counts> Groups::counts() const {
+  std::map<const Family*, std::vector<bool>> met;
+  for (const auto& family : families_) met.emplace(family.get(), family->forest.met());
   std::map<std::string, Counts> all;
   for (const auto& [root, place] : hierarchies_) {
     Counts counts = place.family->counts[place.tree];
@@ -207,6 +250,7 @@ std::map<std::string, Groups::Counts> Groups::counts() const {
     counts.groups = tree.groups();
     counts.sensors = tree.leaves();
     counts.silent = place.family->silent(place.tree);
+    counts.met = place.family->met(place.tree, met.at(place.family));
     all.emplace(root, counts);
   }
   return all;

@@ -57,7 +57,7 @@ struct Row {
   Aggregate aggregate;
   // The group is gone with the change that publishes it: it has no members and no sensors.
   bool gone = false;
-  Time window_start, window_end;  // unknown without windows
+  Time window_start{}, window_end{};  // unknown without windows
 };
 
 struct PublishCut {
@@ -100,6 +100,7 @@ class Groups {
   struct Counts {
     std::uint64_t applied = 0, late = 0, without_time = 0, results = 0;
     std::uint64_t groups = 0, sensors = 0, silent = 0;
+    std::uint64_t met = 0;  // sensors that a tuple was of, whatever it held
   };
   // By root. Unrouted tuples are those that are left.
   std::map<std::string, Counts> counts() const;

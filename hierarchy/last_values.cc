@@ -144,10 +144,11 @@ void LastValues::publish_above(std::uint32_t sensor, double value, const Publish
     Panel& panel = *standing.panel;
     if (standing.plain) {
       panel.set_through(place.leaf, value);
+      add_rows_above(place.tree, tree, place.leaf, panel);
     } else {
       panel.set(place.leaf, value);
+      add_rows(place.tree, tree, tree->ancestors(place.leaf), panel);
     }
-    add_rows(place.tree, tree, tree->ancestors(place.leaf), panel);
   }
   if (!places.empty()) setting_.cuts.close(cut, Side::kAfterRecord, places.size() == 1);
 }

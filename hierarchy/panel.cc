@@ -125,11 +125,16 @@ void Panel::settle() {
 void Panel::set_through(std::uint32_t leaf, double value) {
   if (!clean_ || written_count_ != 0) settle();
   const Tree::Place place = tree_->places(leaf).front();
-  cells_[place.cell] = Cell::of(value + 0.0);
   marks_[place.block] = marks_[place.block] | Marks::kTouched | Marks::kUsed;
+  if (cells_[place.cell].present > 0) [[likely]]
+    return fold_through(folding(), place, Cell::of(value + 0.0));
+  cells_[place.cell] = Cell::of(value + 0.0);
+  fold_above(place.block);
+}
+
+void Panel::fold_above(std::uint32_t from) {
   Batch batch(*this);
-  for (std::uint32_t block = place.block; block != Tree::kNone;
-       block = tree_->blocks()[block].out.block) {
+  for (std::uint32_t block = from; block != Tree::kNone; block = tree_->blocks()[block].out.block) {
     batch.add(block);
   }
   batch.fold();
@@ -154,11 +159,9 @@ Folding Panel::folding() { return {*tree_, cells_.data(), with_value_.data()}; }
 Aggregate Panel::at(std::uint32_t group) {
   const std::uint32_t block = tree_->block_of_group(group);
   refresh(block);
-  const Cell& cell = cells_[tree_->blocks()[block].out.cell];
-  if (cell.present == 0) return {};
-  const std::uint32_t count =
-      tree_->overlaps(group) ? count_members(group) : cells_with_value(folding(), block);
-  return {cell.sum, cell.min, cell.max, static_cast<std::uint32_t>(cell.present), count};
+  Aggregate aggregate = result_of(block);
+  if (aggregate.present != 0 && tree_->overlaps(group)) aggregate.count = count_members(group);
+  return aggregate;
 }
 
 std::uint32_t Panel::count_members(std::uint32_t group) {

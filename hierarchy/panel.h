@@ -49,6 +49,17 @@ class Panel {
   // set(), and what lies above is folded at once, for those who ask for all of it each time.
   // REQUIRES: the tree is plain().
   void set_through(std::uint32_t leaf, double value);
+  // What the groups above a leaf come to, in the order of Tree::ancestors(): visit(group,
+  // aggregate). REQUIRES: the last call that wrote was set_through().
+  template <class Visit>
+  void visit_above(std::uint32_t leaf, const Visit& visit) const {
+    const Tree::Block* blocks = tree_->blocks().data();
+    for (std::uint32_t block = tree_->places(leaf).front().block; block != Tree::kNone;
+         block = blocks[block].out.block) {
+      const std::uint32_t group = tree_->group_of_block(block);
+      if (group != Tree::kNone) visit(group, result_of(block));
+    }
+  }
   bool has(std::uint32_t leaf) const {
     return cells_[tree_->places(leaf).front().cell].present > 0;
   }
@@ -102,7 +113,17 @@ class Panel {
   void collect(std::uint32_t block, Batch& batch);
   void sweep();
   void settle();
+  [[gnu::noinline]] void fold_above(std::uint32_t from);  // a block, and those above
   Folding folding();
+  // What a clean block's fold says; of a group that overlaps(), but for its count.
+  Aggregate result_of(std::uint32_t id) const {
+    const Tree::Block& block = tree_->blocks()[id];
+    const Cell& cell = cells_[block.out.cell];
+    if (cell.present == 0) return {};
+    const auto present = static_cast<std::uint32_t>(cell.present);
+    return {cell.sum, cell.min, cell.max, present,
+            block.counts == Tree::Counts::kPresent ? present : with_value_[id]};
+  }
   std::uint32_t count_members(std::uint32_t group);
 
   std::shared_ptr<const Tree> tree_;

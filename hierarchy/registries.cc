@@ -140,4 +140,12 @@ Result<Registries::Outcome> Registries::put(std::shared_ptr<const Registry> regi
   return same ? Outcome::kUnchanged : Outcome::kReplaced;
 }
 
+Status Registries::add(std::shared_ptr<const Registry> registry) {
+  const std::string& root = registry->root().identifier;
+  if (by_root_.contains(root)) {
+    return {Code::kConfig, "hierarchy " + shown(root) + " stands already; give its registry once"};
+  }
+  return put(std::move(registry)).status();
+}
+
 }  // namespace weir::hierarchy

@@ -115,6 +115,8 @@ class Registries {
   // the registry and the one that it replaces, beside a look at each large one, of as much as the
   // smaller of the two has; an error looks at all that stand, for its text.
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
+  // As put(), where no registry takes another's place: the same root twice is an error too.
+  Status add(std::shared_ptr<const Registry> registry);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
     return by_root_;

@@ -11,6 +11,7 @@ namespace {
 
 using Mode = GroupOptions::Mode;
 
+constexpr std::int64_t kMillisecond = 1'000'000;
 // Longer than any input, short enough that a few added up are far from overflow.
 constexpr std::int64_t kLongest = std::int64_t{50} * 366 * 24 * 3600 * kNanosPerSecond;
 
@@ -22,10 +23,15 @@ std::string text_of(std::int64_t ns) {
   constexpr std::int64_t kSecond = kNanosPerSecond;
   for (const Unit unit :
        {Unit{kSecond * 86'400, "d"}, Unit{kSecond * 3600, "h"}, Unit{kSecond * 60, "m"},
-        Unit{kSecond, "s"}, Unit{1'000'000, "ms"}, Unit{1000, "us"}}) {
+        Unit{kSecond, "s"}, Unit{kMillisecond, "ms"}, Unit{1000, "us"}}) {
     if (ns != 0 && ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
   }
   return fmt::format("{}ns", ns);
+}
+
+// Rounded up.
+std::int64_t whole_milliseconds(std::int64_t ns) {
+  return (ns + kMillisecond - 1) / kMillisecond * kMillisecond;
 }
 
 Status wrong(std::string_view option, const std::string& value, const std::string& right) {
@@ -91,14 +97,51 @@ std::int64_t most_windows(const GroupOptions& options) {
   return advance <= 0 ? 0 : (length + options.grace + options.emit.ns) / advance;
 }
 
+Status missing(std::string_view option, std::string_view needed) {
+  return {Code::kInvalid, fmt::format("{} is missing; mode sliding needs {}", option, needed)};
+}
+
+// Which option keeps so many windows open, and what would keep fewer.
+Status too_many_windows(const GroupOptions& options) {
+  const bool sliding = options.mode == Mode::kSliding;
+  const auto so_many = [&](const std::string& right) {
+    return fmt::format("keeps {} windows open, at most {} can be; {}", most_windows(options),
+                       kMaxWindows, right);
+  };
+  // A window waits for its results, and after its end for late records: the longer wait counts.
+  if (!sliding || options.grace > options.emit.ns) {
+    return wrong(
+        "grace", text_of(options.grace),
+        so_many(fmt::format("give a shorter grace or a longer {}", sliding ? "advance" : "emit")));
+  }
+  const bool by_default = options.emit == Config{}.emit;
+  return wrong("emit", text_of(options.emit.ns) + (by_default ? ", the default," : ""),
+               so_many("give a shorter emit or a longer advance"));
+}
+
+// Results tell where windows begin and end in milliseconds: finer ones would look alike.
+Status check_milliseconds(const GroupOptions& options) {
+  struct Span {
+    const char* name;
+    std::int64_t ns;
+    bool places_windows;
+  };
+  const bool sliding = options.mode == Mode::kSliding;
+  for (const Span span :
+       {Span{"emit", options.emit.ns, options.mode == Mode::kTumbling},
+        Span{"window", options.window, sliding}, Span{"advance", options.advance, sliding}}) {
+    if (!span.places_windows || span.ns % kMillisecond == 0) continue;
+    return wrong(span.name, text_of(span.ns),
+                 fmt::format("is no whole number of milliseconds, as windows need; give {}",
+                             text_of(whole_milliseconds(span.ns))));
+  }
+  return {};
+}
+
 Status check_windows(const GroupOptions& options) {
   if (options.mode == Mode::kSliding) {
-    if (options.window <= 0) {
-      return wrong("window", "0", "is missing; mode sliding needs the length of its windows");
-    }
-    if (options.advance <= 0) {
-      return wrong("advance", "0", "is missing; mode sliding needs one, at most its window");
-    }
+    if (options.window <= 0) return missing("window", "the length of its windows");
+    if (options.advance <= 0) return missing("advance", "one, at most its window");
     if (options.advance > options.window) {
       return wrong("advance", text_of(options.advance),
                    fmt::format("is longer than window {}; values between windows would count "
@@ -106,20 +149,16 @@ Status check_windows(const GroupOptions& options) {
                                text_of(options.window)));
     }
     if (options.window / options.advance > kMaxWindows) {
-      return wrong(
-          "advance", text_of(options.advance),
-          fmt::format("puts each value into {} windows; give at least {}, for at most {}",
-                      options.window / options.advance,
-                      text_of((options.window + kMaxWindows - 1) / kMaxWindows), kMaxWindows));
+      const std::int64_t least =
+          whole_milliseconds((options.window + kMaxWindows - 1) / kMaxWindows);
+      return wrong("advance", text_of(options.advance),
+                   fmt::format("puts each value into {} windows; give at least {}, for at most {}",
+                               options.window / options.advance, text_of(least), kMaxWindows));
     }
   }
   const bool tumbling = options.mode == Mode::kTumbling && options.emit.ns > 0;
   if ((tumbling || options.mode == Mode::kSliding) && most_windows(options) > kMaxWindows) {
-    const char* step = tumbling ? "emit" : "advance";
-    return wrong("grace", text_of(options.grace),
-                 fmt::format("keeps {} windows open, at most {} can be; give a shorter grace or a "
-                             "longer {}",
-                             most_windows(options), kMaxWindows, step));
+    return too_many_windows(options);
   }
   return {};
 }
@@ -127,7 +166,7 @@ Status check_windows(const GroupOptions& options) {
 }  // namespace
 
 Status check(const GroupOptions& options) {
-  for (const auto& step : {check_spans, check_mode, check_windows}) {
+  for (const auto& step : {check_spans, check_mode, check_milliseconds, check_windows}) {
     if (Status status = step(options); !status.ok()) return status;
   }
   return {};

@@ -4,13 +4,17 @@
 
 namespace weir::replay {
 
-int fail(ExitStatus status, const std::string& message) {
+void note(const std::string& message) {
   std::string line = "weir: " + message;
   for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int fail(ExitStatus status, const std::string& message) {
+  note(message);
   return status;
 }
 

@@ -1,7 +1,7 @@
 // Exit statuses of the weir command, and the one way in which it reports an error: one line on
 // standard error that begins with "weir: ".
 //
-// Thread safety: thread-safe (pure, but for fail(), which writes to standard error).
+// Thread safety: thread-safe (pure, but for fail() and note(), which write to standard error).
 #pragma once
 
 #include <string>
@@ -21,6 +21,8 @@ enum ExitStatus : int {
 
 // Prints "weir: <message>" as one line (newlines become blanks) and gives `status` back.
 int fail(ExitStatus status, const std::string& message);
+// Such a line of what is no failure, but may not be as it was meant.
+void note(const std::string& message);
 // What a Status of a run means: kConfig is 78, all else 1.
 ExitStatus exit_of(const Status& status);
 

@@ -44,6 +44,13 @@ Status no_result(std::string_view key) {
                   key)};
 }
 
+// What is left of a result whose end was not written.
+bool breaks_off(std::string_view line) {
+  engine::JsonScan scan(line);
+  std::string_view object;
+  return line.starts_with('{') && scan.more() && !scan.value(object);
+}
+
 }  // namespace
 
 Status GroupLines::add(std::string_view line) {
@@ -85,6 +92,7 @@ Status GroupLines::add(std::string_view line) {
     if (!read_number(value_of(members, count.key), count.into)) return no_result(count.key);
   }
   fields_.emplace(text_of(members, "field"));
+  hierarchies_.emplace(text_of(members, "hierarchy"));
   GroupLine& newest = newest_[std::move(names)];
   if (!newest.json.empty() && newest.seq > result.seq) return {};
   result.json = object;
@@ -97,6 +105,11 @@ Status GroupLines::read(std::istream& lines, const std::string& name) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const bool newline = !lines.eof();
+    if (!newline && breaks_off(line)) {
+      unfinished_ = number;
+      break;
+    }
     if (const Status s = add(line); !s.ok()) return s.with(fmt::format("{}:{}", name, number));
   }
   if (lines.bad()) return {Code::kIo, "cannot read " + name};

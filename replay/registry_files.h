@@ -25,7 +25,7 @@ struct ControlLine {
   std::string_view text;   // of the file's text
 };
 // One object a line; blank lines are passed over. Errors (kConfig) begin with "file:line: ": what
-// is no change of a hierarchy, or has a registry that is none.
+// is no JSON or no change of a hierarchy. What is wrong with a change is the engine's to answer.
 Result<std::vector<ControlLine>> parse_control(std::string_view text, const std::string& file);
 
 }  // namespace weir::replay

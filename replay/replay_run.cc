@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -53,7 +51,7 @@ class ReplayRun {
   int verdict(const Summary& summary, int signal) const;
   // Of answers or results: nobody asks for more.
   bool reader_gone() const { return answers_.reader_gone() || results_.reader_gone(); }
-  std::map<std::string, std::vector<std::string>> sensors_of_silent(const Summary& summary) const;
+  void describe_silent(const Summary& summary, ReportContext& context) const;
 
   const ReplayOptions& options_;
   const bool show_table_;
@@ -238,25 +236,27 @@ std::string ReplayRun::json_of(const Summary& summary) const {
   return json + ",\"pace\":" + pace_json(pace_->speed(), pace_->report()) + "}";
 }
 
-// Some sensors of the registries of which no record was, to be held against the streams there are.
-std::map<std::string, std::vector<std::string>> ReplayRun::sensors_of_silent(
-    const Summary& summary) const {
+// Some sensors of hierarchies that no record was of, to be held against the streams there are, and
+// their fields.
+void ReplayRun::describe_silent(const Summary& summary, ReportContext& context) const {
   constexpr std::size_t kSome = 3;
-  std::map<std::string, std::vector<std::string>> sensors;
-  const bool any = std::any_of(summary.hierarchies.begin(), summary.hierarchies.end(),
-                               [](const auto& one) { return is_silent(one.second); });
-  if (!any) return sensors;
+  for (const auto& [root, hierarchy] : summary.hierarchies) {
+    if (is_silent(hierarchy)) context.fields[root] = config_.groups.fields;
+  }
+  if (context.fields.empty()) return;
   for (const HierarchyConfig& config : config_.hierarchies) {
     const auto registries = engine::parse_registries(config.registry, config.name);
     if (!registries.ok()) continue;
     for (const hierarchy::Registry& registry : *registries) {
-      std::vector<std::string>& some = sensors[registry.root().identifier];
+      const std::string& root = registry.root().identifier;
+      if (!context.fields.contains(root)) continue;
+      if (config.options.has_value()) context.fields[root] = config.options->fields;
+      std::vector<std::string>& some = context.sensors[root];
       for (const hierarchy::Sensor& sensor : registry.sensors()) {
         if (some.size() < kSome) some.push_back(sensor.identifier);
       }
     }
   }
-  return sensors;
 }
 
 void ReplayRun::show(const Summary& summary, int signal) const {
@@ -269,7 +269,7 @@ void ReplayRun::show(const Summary& summary, int signal) const {
   context.mapping = options_.mapping;
   context.asked = !options_.requests.empty() || has_hierarchies(options_);
   context.interrupted = signal != 0 || reader_gone();
-  context.sensors = sensors_of_silent(summary);
+  describe_silent(summary, context);
   context.counts = sink_.counts();
   context.counts.rejects_written = rejects_written_;
   if (pace_ != nullptr) context.pace = pace_line(pace_->speed(), pace_->report());

@@ -27,17 +27,19 @@ struct ReportContext {
   std::string pace;                                // "" = not paced
   bool asked = true;                               // there were requests, or hierarchies
   std::int64_t max_jump = 0;                       // as Config's
-  // Some sensors of each hierarchy without a record, by its root.
-  std::map<std::string, std::vector<std::string>> sensors;
+  // Of each silent hierarchy, by its root: some sensors, and the fields that were named for it.
+  std::map<std::string, std::vector<std::string>> sensors, fields;
   bool interrupted = false;
   RunCounts counts;
 };
 
 // "records 1000 = tuples 990 + rejected 10; tuples 990 = applied 980 + late 0 + unrouted 10".
 std::string conservation_line(const Summary& summary);
-// It has sensors, and none of them had a value.
+// It has sensors, and no measurement of any was there to be had: none that came late, or in windows
+// without a time, either.
 inline bool is_silent(const Summary::Hierarchy& hierarchy) {
-  return hierarchy.sensors != 0 && hierarchy.silent == hierarchy.sensors;
+  return hierarchy.sensors != 0 && hierarchy.silent == hierarchy.sensors && hierarchy.late == 0 &&
+         hierarchy.without_time == 0;
 }
 // Several lines, each with its newline.
 std::string readable_summary(const Summary& summary, const ReportContext& context);

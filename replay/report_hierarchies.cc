@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/json_text.h"
 #include "replay/table.h"
 #include "replay/units.h"
 
@@ -34,8 +35,21 @@ std::string some(const std::vector<std::string>& names, std::uint64_t all) {
   return fmt::format("{}{}", fmt::join(names, ", "), all > names.size() ? ", …" : "");
 }
 
+// Of sensors that records were of, so that identifiers are right.
+std::string fieldless_note(const std::string& root, const ReportContext& context) {
+  std::vector<std::string> names;
+  const auto known = context.fields.find(root);
+  if (known != context.fields.end()) {
+    for (const std::string& name : known->second) names.push_back(engine::json_text(name));
+  }
+  const std::string field = names.empty() ? "the field that is aggregated; --field NAME says which"
+                                          : fmt::format("field {}", fmt::join(names, " or "));
+  return row("note", fmt::format("no record of a sensor of {} had a number in {}", root, field));
+}
+
 std::string silent_note(const std::string& root, const Summary::Hierarchy& h, const Summary& s,
                         const ReportContext& context) {
+  if (h.met != 0) return fieldless_note(root, context);
   std::string text =
       fmt::format("no record was of a sensor of {} with a number to aggregate", root);
   if (!s.some_streams.empty()) {

@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "engine/json_text.h"
 #include "engine/registry_text.h"
@@ -43,15 +46,48 @@ Result<Registries> read_all(const std::vector<std::string>& files) {
   return all;
 }
 
+std::string shown_name(const std::string& file) { return file == "-" ? "standard input" : file; }
+
 Status read_results(const std::string& file, GroupLines& into) {
   if (file.empty()) return {};
-  if (file == "-") return into.read(std::cin, "standard input");
+  if (file == "-") return into.read(std::cin, shown_name(file));
   errno = 0;
   std::ifstream lines(file);
   if (!lines) {
     return {Code::kNotFound, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
   }
-  return into.read(lines, file);
+  return into.read(lines, shown_name(file));
+}
+
+bool is_of_any(const GroupLines& results, const Registries& registries) {
+  for (const auto& registry : registries) {
+    for (const hierarchy::Group& group : registry->groups()) {
+      for (const std::string& field : results.fields()) {
+        if (results.find(registry->root().identifier, group.identifier, field) != nullptr) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
+// What the results tell beside the tree. REQUIRES: they were read.
+void note_oddities(const std::string& file, const GroupLines& results,
+                   const Registries& registries) {
+  constexpr std::size_t kSome = 5;  // hierarchies that are named
+  if (results.unfinished() != 0) {
+    note(fmt::format("{}:{}: the unfinished last line was passed over", shown_name(file),
+                     results.unfinished()));
+  }
+  if (results.size() == 0 || is_of_any(results, registries)) return;
+  const std::set<std::string>& all = results.hierarchies();
+  const std::vector<std::string> some(all.begin(),
+                                      std::next(all.begin(), std::min(kSome, all.size())));
+  note(
+      fmt::format("{}: no result is of a group of the registry; there are results of hierarchies "
+                  "{}{}",
+                  shown_name(file), fmt::join(some, ", "), all.size() > some.size() ? ", …" : ""));
 }
 
 int print_tree(const TreeOptions& options) {
@@ -64,6 +100,7 @@ int print_tree(const TreeOptions& options) {
   if (const Status s = read_results(options.results, results); !s.ok()) {
     return fail(kExitRun, s.message());
   }
+  note_oddities(options.results, results, *registries);
   std::vector<std::string> fields(results.fields().begin(), results.fields().end());
   if (!options.field.empty()) {
     const std::string wanted = engine::json_text(options.field);

@@ -56,6 +56,7 @@ class Validation {
     if (of_config_.has_value()) settings = *of_config_;
     for (const std::string& file : options_.mappings) mapping(file);
     for (const std::string& file : options_.requests) requests(file, settings);
+    begin_run();
     for (const std::string& file : options_.registries) registry(file, std::nullopt);
     for (const std::string& file : options_.controls) control(file);
     check_all_requests();
@@ -71,7 +72,12 @@ class Validation {
 
   // A file that is named twice, or by a configuration too, is looked at once.
   bool known(const std::string& file, std::string_view kind) const {
-    return std::any_of(verdicts_.begin(), verdicts_.end(), [&](const Verdict& verdict) {
+    return known(file, kind, verdicts_.size());
+  }
+  // Among the first so many verdicts.
+  bool known(const std::string& file, std::string_view kind, std::size_t first) const {
+    const auto end = verdicts_.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::any_of(verdicts_.begin(), end, [&](const Verdict& verdict) {
       return verdict.kind == kind && verdict.file == file;
     });
   }
@@ -109,6 +115,7 @@ class Validation {
     if (!settings.emit.has_value()) settings.emit = replay.engine.emit;
     for (const std::string& named : replay.requests) requests(named, settings);
     const Config config = engine_config(replay);
+    begin_run();
     for (const std::string& named : replay.registries) {
       registry(named, engine::with_emit(config.groups, config.emit));
     }
@@ -131,9 +138,12 @@ class Validation {
     }
   }
 
+  // What is named from here on goes into one run, which takes no registry twice.
+  void begin_run() { before_run_ = verdicts_.size(); }
+
   // How its groups will be aggregated bounds how large it may be, if that is known.
   void registry(const std::string& file, const std::optional<GroupOptions>& groups) {
-    if (known(file, "registry")) return;
+    if (known(file, "registry", before_run_)) return;
     Verdict& verdict = begin(file, "registry");
     const Result<std::string> text = read_text(file);
     if (!text.ok()) {
@@ -159,13 +169,8 @@ class Validation {
   // Hierarchies stand beside each other, so they are looked at together.
   void add_hierarchy(const std::shared_ptr<const hierarchy::Registry>& registry,
                      const std::optional<GroupOptions>& groups, Verdict& verdict) {
-    const auto put = registries_.put(registry);
-    if (!put.ok()) {
-      verdict.errors.push_back(put.status().with(verdict.file).message());
-    } else if (*put != hierarchy::Registries::Outcome::kNew) {
-      verdict.errors.push_back(
-          fmt::format("{}: hierarchy {} stands already; give its registry once", verdict.file,
-                      registry->root().identifier));
+    if (const Status s = registries_.add(registry); !s.ok()) {
+      verdict.errors.push_back(s.with(verdict.file).message());
     }
     if (!groups) return;
     const Status fits = hierarchy::Groups::check_size(*registry, {*groups, {}});
@@ -261,6 +266,7 @@ class Validation {
   std::map<std::string, std::unique_ptr<engine::Kinds>> kinds_;  // by directory; before files_
   std::optional<RunSettings> of_config_;                         // of the last one
   hierarchy::Registries registries_;
+  std::size_t before_run_ = 0;  // verdicts
   std::vector<RequestFile> files_;
   std::vector<std::size_t> verdict_of_;  // by file
 };

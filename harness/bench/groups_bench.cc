@@ -114,6 +114,7 @@ void measure(benchmark::State& state, GroupOptions::Mode mode) {
     measured += kTuples;
   }
   benchmark::DoNotOptimize(rows);
+  state.SetItemsProcessed(static_cast<std::int64_t>(measured));
   state.counters["ns_a_value"] =
       benchmark::Counter(static_cast<double>(measured) * 1e-9,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
@@ -137,20 +138,39 @@ BENCHMARK_CAPTURE(measure, sliding, GroupOptions::Mode::kSliding)
     ->Name("groups/sliding_6")
     ->Apply(sizes);
 
-// A registry of 32 768 sensors in which one has moved, put in the place of the other.
-void replace(benchmark::State& state, GroupOptions::Mode mode) {
+// One sensor into another group.
+void move_one(Outline& tree) {
+  Outline* left = &tree;
+  while (left->children.front().group) left = &left->children.front();
+  tree.children.back().children.back().children.push_back(left->children.back());
+  left->children.pop_back();
+}
+
+// Every other leaf group changes places with that of the group beside the one above it.
+void swap_half(Outline& tree) {
+  if (tree.children.front().children.front().children.front().group) {
+    for (Outline& child : tree.children) swap_half(child);
+    return;
+  }
+  for (std::size_t pair = 0; pair + 1 < tree.children.size(); pair += 2) {
+    auto& left = tree.children[pair].children;
+    auto& right = tree.children[pair + 1].children;
+    for (std::size_t i = 0; i < std::min(left.size(), right.size()); i += 2) {
+      std::swap(left[i], right[i]);
+    }
+  }
+}
+
+// A registry of 32 768 sensors put in the place of another, over and over.
+void replace(benchmark::State& state, GroupOptions::Mode mode, void (*edit)(Outline&)) {
   constexpr std::size_t kSensors = 32'768;
   core::KeyTable keys;
   Blocks blocks(keys, kSensors);
-  Outline moved = tree_of(kSensors);
+  Outline tree = tree_of(kSensors), edited = tree;
+  edit(edited);
   const std::shared_ptr<const Registry> registries[] = {
-      std::make_shared<const Registry>(*Registry::of(moved)), [&] {
-        Outline* left = &moved;
-        while (left->children.front().group) left = &left->children.front();
-        moved.children.back().children.back().children.push_back(left->children.back());
-        left->children.pop_back();
-        return std::make_shared<const Registry>(*Registry::of(moved));
-      }()};
+      std::make_shared<const Registry>(*Registry::of(tree)),
+      std::make_shared<const Registry>(*Registry::of(edited))};
   Groups groups(keys, [](const PublishCut&, std::span<const Row>) {});
   groups.change(registries[0], spec_of(mode), {});
   std::vector<std::uint8_t> verdicts(kTuples);
@@ -163,12 +183,15 @@ void replace(benchmark::State& state, GroupOptions::Mode mode) {
     groups.change(registries[++turn % 2], spec_of(mode), {RecordPosition{base}, kNoTime, false});
   }
 }
-BENCHMARK_CAPTURE(replace, latest, GroupOptions::Mode::kLatest)
-    ->Name("groups/replace_32768/latest")
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(replace, tumbling, GroupOptions::Mode::kTumbling)
-    ->Name("groups/replace_32768/tumbling")
-    ->Unit(benchmark::kMillisecond);
+#define REPLACE(name, mode, edit)              \
+  BENCHMARK_CAPTURE(replace, name, mode, edit) \
+      ->Name("groups/replace_32768/" #name)    \
+      ->Unit(benchmark::kMillisecond)
+REPLACE(latest, GroupOptions::Mode::kLatest, move_one);
+REPLACE(tumbling, GroupOptions::Mode::kTumbling, move_one);
+REPLACE(latest_half, GroupOptions::Mode::kLatest, swap_half);
+REPLACE(tumbling_half, GroupOptions::Mode::kTumbling, swap_half);
+#undef REPLACE
 
 }  // namespace
 }  // namespace weir::hierarchy

@@ -79,6 +79,7 @@ struct Summary {
     std::uint64_t without_time = 0;  // of those: a window needs a time
     std::uint64_t results = 0;       // published
     std::uint64_t groups = 0, sensors = 0, silent = 0;  // silent: sensors that never had a value
+    std::uint64_t met = 0;  // sensors that a tuple was of, whatever it held; for messages
   };
   std::map<std::string, Hierarchy> hierarchies;  // by the root's identifier
   std::uint64_t results = 0;                     // of all hierarchies

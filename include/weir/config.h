@@ -40,8 +40,9 @@ struct GroupOptions {
   std::int64_t window = 0;    // kSliding: ns
   std::int64_t advance = 0;   // kSliding: ns
   Late late = Late::kReject;  // kChangelog, kLatest
-  std::int64_t max_age = 0;   // kChangelog, kLatest: ns after which a value is none; 0 = never
-  std::string dataset;        // of the sensors; empty = any
+  // ns after which a value is none; 0 = never. kLatest; of kChangelog only what a change brings in.
+  std::int64_t max_age = 0;
+  std::string dataset;  // of the sensors; empty = any
   // Numeric fields, each with results of its own. Empty = the layout's only one, or valueInW.
   std::vector<std::string> fields;
   friend bool operator==(const GroupOptions&, const GroupOptions&) = default;

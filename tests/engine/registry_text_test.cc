@@ -77,6 +77,19 @@ TEST(RegistryText, ReadsLinesOfChildAndParent) {
   EXPECT_EQ(read("s,R\nchild,parent\n"), "R: s\nparent: child");
 }
 
+TEST(RegistryText, TakesTheOrderOfCsvFromItsHeader) {
+  const std::string plant = "G: s t; R: [G]";
+  for (const char* text : {"parent,child\nG,s\nG,t\nR,G\n", "Parent , CHILD\r\n\r\nG,s\nG,t\nR,G",
+                           "\n\"parent\",\"child\"\nG,s\nG,t\nR,G\n", "s,G\nt,G\nG,R\n"}) {
+    EXPECT_EQ(read(text), plant) << text;
+  }
+  // Only the first line may be a header.
+  EXPECT_EQ(read("s,R\nparent,child\n"), "R: s\nchild: parent");
+  EXPECT_EQ(error_of("parent,child\nR,A\nA,B\nB,A\n"),
+            "f: line 4: R/A/B/A: cycle: A stands above itself");
+  EXPECT_EQ(error_of("parent,child\n"), "f: no line of child,parent");
+}
+
 TEST(RegistryText, SaysInWhichLineOfCsvSomethingIsWrong) {
   EXPECT_EQ(error_of("s,R\n\nt\n"), "f: line 3: expected child,parent");
   EXPECT_EQ(error_of("s,R\r\nt,R,x\r\n"), "f: line 2: expected child,parent");
@@ -87,6 +100,26 @@ TEST(RegistryText, SaysInWhichLineOfCsvSomethingIsWrong) {
   EXPECT_EQ(error_of("child,parent\n"), "f: no line of child,parent");
   EXPECT_EQ(error_of("child,parent\nA,R\nB,A\nA,B\n"),
             "f: line 4: R/A/B/A: cycle: A stands above itself");
+}
+
+TEST(RegistryText, SaysWhatARegistryIsWhereATextIsNeitherForm) {
+  for (const char* text : {"null", "5", "\"x\"", "true\n", "hall\ns,hall\n"}) {
+    EXPECT_EQ(error_of(text), "f: line 1: a registry is a JSON object or CSV of child,parent")
+        << text;
+  }
+  const std::string json = R"({"identifier":"R","children":[]})";
+  for (const std::string& narrow : {json, std::string("s,R\n")}) {
+    std::string little, big;
+    for (const char c : narrow) {
+      little += {c, '\0'};
+      big += {'\0', c};
+    }
+    for (const std::string& text : {little, big, "\xff\xfe" + little, "\xfe\xff" + big}) {
+      EXPECT_EQ(error_of(text),
+                "f: it looks like UTF-16; a registry is a JSON object or CSV of "
+                "child,parent, in UTF-8");
+    }
+  }
 }
 
 TEST(RegistryText, SaysWhereTextStopsBeingJson) {

@@ -199,6 +199,17 @@ TEST(GroupsTumbling, NeedsTimes) {
   EXPECT_EQ(run.groups().counts().at("R").without_time, 1u);
   EXPECT_EQ(run.groups().counts().at("R").silent, 1u);
 }
+// Whatever the tuple held: who has no value may still have been there.
+TEST(GroupsTumbling, TellsOfWhichSensorsATupleWas) {
+  GroupsRun run(tumbling());
+  run.put("R{x,y,w}");
+  run.put("Q{w}");
+  run.feed({"z@100=1", "x@1=1", "y@-=1"});
+  const auto counts = run.groups().counts();
+  EXPECT_EQ(counts.at("R").silent, 3u);
+  EXPECT_EQ(counts.at("R").met, 2u);
+  EXPECT_EQ(counts.at("Q").met, 0u);
+}
 TEST(GroupsTumbling, WindowsOfNegativeTimesBeginBelow) {
   GroupsRun run(tumbling());
   run.put("R{x}");

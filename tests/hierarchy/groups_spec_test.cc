@@ -51,18 +51,47 @@ TEST(GroupsSpec, SaysWhichOptionIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(said_of(tumbling(), [](auto& o) { o.max_age = kS; }),
             "max-age 1s is for modes without windows, changelog and latest; leave it out");
   EXPECT_EQ(said_of(sliding(0, 10, 10, 0), [](auto&) {}),
-            "window 0 is missing; mode sliding needs the length of its windows");
+            "window is missing; mode sliding needs the length of its windows");
   EXPECT_EQ(said_of(sliding(10, 0, 10, 0), [](auto&) {}),
-            "advance 0 is missing; mode sliding needs one, at most its window");
+            "advance is missing; mode sliding needs one, at most its window");
   EXPECT_EQ(said_of(sliding(10, 20, 10, 0), [](auto&) {}),
             "advance 20s is longer than window 10s; values between windows would count nowhere");
   EXPECT_EQ(said_of(sliding(10'001, 1, 10, 0), [](auto&) {}),
-            "advance 1s puts each value into 10001 windows; give at least 1000100us, for at most "
+            "advance 1s puts each value into 10001 windows; give at least 1001ms, for at most "
             "10000");
   EXPECT_EQ(
       said_of(tumbling(100'000, 1), [](auto&) {}),
       "grace 100000s keeps 100002 windows open, at most 10000 can be; give a shorter grace or "
       "a longer emit");
+}
+
+TEST(GroupsSpec, NamesTheOptionThatKeepsTooManyWindowsOpen) {
+  EXPECT_EQ(said_of(sliding(10'000, 1, 10, 0), [](auto&) {}),
+            "emit 10s keeps 10010 windows open, at most 10000 can be; give a shorter emit or a "
+            "longer advance");
+  EXPECT_EQ(said_of(sliding(9'990, 1, 60, 0), [](auto&) {}),
+            "emit 1m, the default, keeps 10050 windows open, at most 10000 can be; give a shorter "
+            "emit or a longer advance");
+  EXPECT_EQ(said_of(sliding(9'000, 1, 10, 5'000), [](auto&) {}),
+            "grace 5000s keeps 14010 windows open, at most 10000 can be; give a shorter grace or "
+            "a longer advance");
+}
+
+TEST(GroupsSpec, RefusesWindowsFinerThanTheMillisecondsOfResults) {
+  EXPECT_EQ(said_of(tumbling(10), [](auto& o) { o.emit.ns = 1'500'000; }),
+            "emit 1500us is no whole number of milliseconds, as windows need; give 2ms");
+  EXPECT_EQ(said_of(sliding(60, 10, 10, 0), [](auto& o) { o.window += 1; }),
+            "window 60000000001ns is no whole number of milliseconds, as windows need; give "
+            "60001ms");
+  EXPECT_EQ(said_of(sliding(60, 10, 10, 0), [](auto& o) { o.advance = 999; }),
+            "advance 999ns is no whole number of milliseconds, as windows need; give 1ms");
+  // What places no window may be as fine as it likes.
+  Spec fine = sliding(60, 10, 10, 0);
+  fine.options.emit.ns = fine.options.grace = 1'234'567;
+  EXPECT_TRUE(check(fine.options).ok()) << check(fine.options).message();
+  Spec often = latest(10);
+  often.options.emit.ns = often.options.max_age = 1;
+  EXPECT_TRUE(check(often.options).ok()) << check(often.options).message();
 }
 
 TEST(GroupsSpec, RefusesSpansBelowZeroAndBeyondFiftyYears) {

@@ -1,6 +1,7 @@
 #include "hierarchy/panel.h"
 
 #include <gtest/gtest.h>
+#include <hwy/highway.h>
 
 #include <cmath>
 #include <random>
@@ -96,6 +97,45 @@ TEST(Panel, EqualsItsNaiveTwinBitForBit) {
     Twins(seed, registry).run(registry->sensors().size() > 1'000 ? 150 : 600);
     if (testing::Test::HasFailure()) break;
   }
+}
+
+// Blocks of every size, with sums that overflow and cancel: infinities meet, and make a NaN.
+void expect_set_through_equals_set(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (std::uint32_t n = 1; n <= 18; ++n) {
+    Outline root = group_of("root", {});
+    for (std::uint32_t g = 0; g < n; ++g) {
+      root.children.push_back(leaf_group("g" + std::to_string(g), g * n, n));
+    }
+    const auto tree = tree_of(registry_of(root));
+    ASSERT_TRUE(tree->plain());
+    Panel through(tree), plain(tree);
+    for (int step = 0; step < 400; ++step) {
+      const auto leaf = static_cast<std::uint32_t>(random() % tree->leaves());
+      const double huge = random() % 2 == 0 ? 1.7e308 : -1.7e308;
+      const double value = random() % 8 == 0 ? huge : mixed(random);
+      through.set_through(leaf, value);
+      plain.set(leaf, value);
+      std::vector<std::uint32_t> visited;
+      through.visit_above(leaf, [&](std::uint32_t group, const Aggregate& aggregate) {
+        EXPECT_EQ(aggregate, plain.at(group)) << n << " members";
+        visited.push_back(group);
+      });
+      const auto above = tree->ancestors(leaf);
+      EXPECT_EQ(visited, std::vector<std::uint32_t>(above.begin(), above.end()));
+    }
+  }
+}
+
+TEST(Panel, SetsThroughAlikeOnEveryTarget) {
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    expect_set_through_equals_set(static_cast<std::uint64_t>(target));
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 // Many values between questions: the root is folded where dirty blocks lie.

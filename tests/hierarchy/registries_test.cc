@@ -25,6 +25,17 @@ TEST(Registries, TellWhatIsNewReplacedAndUnchanged) {
   EXPECT_EQ(registries.size(), 2u);
 }
 
+TEST(Registries, AddNoRootThatStandsAlready) {
+  Registries registries;
+  const auto first = registry_of(group_of("R", {sensor("x")}));
+  EXPECT_TRUE(registries.add(first).ok());
+  EXPECT_EQ(registries.add(registry_of(group_of("R", {sensor("x")}))).message(),
+            "hierarchy R stands already; give its registry once");
+  EXPECT_EQ(registries.all().at("R"), first);
+  EXPECT_TRUE(registries.add(registry_of(group_of("S", {sensor("x")}))).ok());
+  EXPECT_EQ(registries.add(registry_of(group_of("x", {}))).code(), Code::kConfig);
+}
+
 TEST(Registries, ShareSensorsButNotGroups) {
   Registries registries;
   ASSERT_TRUE(registries.put(registry_of(group_of("R", {group_of("G", {sensor("x")})}))).ok());

@@ -1,5 +1,6 @@
 // `weir replay` with hierarchies, as a user runs it: results, the summary about them, what is
 // refused.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -90,6 +91,65 @@ TEST_F(HierarchyReplay, ChangesAHierarchyWhereTheControlFileSays) {
                         R"("sensors":1,"missing":0,"complete":true,"epoch":2,"seq":2})"));
 }
 
+// As through --requests: the old registry stands on, and the run goes on.
+TEST_F(HierarchyReplay, AnswersAWrongRegistryOfTheControlFileAtItsPlace) {
+  for (const auto& [registry, says] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"identifier":"R","children":[{"identifier":"R","children":[]}]})",
+            "R/R: cycle: R stands above itself"},
+           {R"({"identifier":"R","children":[{"identifier":"x"},)"
+            R"({"identifier":"x","children":[]}]})",
+            "x"},
+           {"7", "a registry is an object such as"}}) {
+    const std::string control = scratch_.write(
+        "control.ndjson", R"({"at":{"record":1},"registry":)" + registry + "}\n" +
+                              R"({"at":{"record":2},"registry":{"identifier":"R","children":[)"
+                              R"({"identifier":"x"}]}})");
+    std::string results;
+    for (const char* option : {"--requests", "--control"}) {
+      const Finished ran = run_weir({"replay", "--registry", registry_, option, control, "--mode",
+                                     "changelog", "--results", scratch_.at("r"), data_});
+      EXPECT_EQ(ran.status, 1) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"kind\":\"error\"")) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"seq\":1")) << option;
+      EXPECT_THAT(ran.out, HasSubstr("\"kind\":\"ack\"")) << option;
+      EXPECT_THAT(ran.err, HasSubstr(says)) << option;
+      const std::string written = scratch_.read("r");
+      EXPECT_TRUE(results.empty() || results == written);
+      results = written;
+    }
+    EXPECT_FALSE(results.empty());
+    const Finished validated = run_weir({"validate", "--control", control});
+    EXPECT_EQ(validated.status, 78);
+    EXPECT_THAT(validated.err, HasSubstr(control + ":1: "));
+    EXPECT_THAT(validated.err, HasSubstr(says));
+  }
+}
+
+TEST_F(HierarchyReplay, KeepsTheDatasetOfResultsToResults) {
+  const auto record = [](const char* dataset, const char* stream, const char* field) {
+    return fmt::format(R"({{"dataSetKey":"{}","streamID":"{}","timestamp":1000,"{}":3}})"
+                       "\n",
+                       dataset, stream, field);
+  };
+  const std::string data = scratch_.write(
+      "groups.ndjson", record("D", "x", "v") + record("groups", "R", "sum") +
+                           record("groups", "R", "sum") + record("groups", "y", "v"));
+  const std::string requests = scratch_.write(
+      "r.ndjson",
+      R"({"op":"build","synopsis":"GKQuantiles","dataset":"groups","stream":"R","field":"sum",)"
+      R"("params":{"epsilon":0.1}})"
+      "\n"
+      R"({"op":"query","synopsis":"GKQuantiles","dataset":"groups","stream":"R","field":"sum",)"
+      R"("query":0.9})");
+  const Finished without = run_weir({"replay", "--requests", requests, data});
+  EXPECT_THAT(without.out, HasSubstr("\"n\":2,\"estimate\":3,")) << without.err;
+  // The results of x and of y, which is a sensor whatever its dataset.
+  const Finished with = run_weir({"replay", "--registry", registry_, "--field", "v", "--mode",
+                                  "changelog", "--requests", requests, data});
+  EXPECT_THAT(with.out, HasSubstr("\"n\":2,\"estimate\":6,")) << with.err;
+  EXPECT_THAT(with.err, HasSubstr("applied 2 + late 0 + unrouted 2"));
+}
+
 TEST_F(HierarchyReplay, GivesEachHierarchyTheOptionsOfItsTable) {
   const std::string other =
       scratch_.write("other.json", R"({"identifier":"Q","children":[{"identifier":"x"}]})");
@@ -116,6 +176,29 @@ TEST_F(HierarchyReplay, HintsWhenNoRecordIsOfASensor) {
   EXPECT_THAT(ran.err, HasSubstr("note      no record was of a sensor of R with a number to "
                                  "aggregate; identifiers of records look like plant/x, plant/y; "
                                  "its registry has x, y\n"));
+}
+
+TEST_F(HierarchyReplay, HintsAtAFieldThatNoSensorHas) {
+  const Finished ran = run_weir({"replay", "--registry", registry_, "--field", "nope", data_});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("note      no record of a sensor of R had a number in field \"nope\"\n"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("identifiers of records")));
+  const std::string config =
+      scratch_.write("run.toml", "field = [\"valueInW\"]\n[[hierarchy]]\nregistry = \"" +
+                                     registry_ + "\"\nfield = [\"power\"]\n");
+  EXPECT_THAT(run_weir({"replay", "--config", config, data_}).err,
+              HasSubstr("had a number in field \"power\"\n"));
+}
+
+TEST_F(HierarchyReplay, HintsAtNoIdentifiersWhereEveryMeasurementWasLate) {
+  const std::string data =
+      scratch_.write("late.ndjson", titan("z", 100, 1) + titan("x", 1, 1) + titan("y", 2, 2));
+  const Finished ran =
+      run_weir({"replay", "--registry", registry_, "--mode", "tumbling", "--emit", "10s", data});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("late 2"));
+  EXPECT_THAT(ran.err, Not(HasSubstr("no record ")));
 }
 
 TEST_F(HierarchyReplay, HintsWhenStreamTimeLeaps) {
@@ -175,6 +258,29 @@ TEST_F(HierarchyReplay, NeverOverwritesRegistriesOrControlFiles) {
                   scratch_.at("o"), data_},
                  2, "both write");
   EXPECT_EQ(scratch_.read("pair.json"), kPair);
+}
+
+TEST_F(HierarchyReplay, AndValidateRefuseARegistryThatIsGivenTwiceAlike) {
+  const std::string table = "[[hierarchy]]\nregistry = \"" + registry_ + "\"\n";
+  const std::string twice = scratch_.write("twice.toml", table + table);
+  const std::string once = scratch_.write("once.toml", table);
+  for (const std::vector<std::string>& given :
+       {std::vector<std::string>{"--registry", registry_, "--registry", registry_},
+        std::vector<std::string>{"--config", twice}}) {
+    std::vector<std::string> arguments = {"validate"};
+    arguments.insert(arguments.end(), given.begin(), given.end());
+    const Finished validated = run_weir(arguments);
+    arguments[0] = "replay";
+    arguments.push_back(data_);
+    const Finished ran = run_weir(arguments);
+    EXPECT_EQ(validated.status, 78);
+    EXPECT_EQ(ran.status, 78);
+    EXPECT_EQ(ran.err,
+              "weir: " + registry_ + ": hierarchy R stands already; give its registry once\n");
+    EXPECT_EQ(validated.err, ran.err);
+  }
+  // One that a configuration has is looked at once, as other files are.
+  EXPECT_EQ(run_weir({"validate", "--config", once, "--registry", registry_}).status, 0);
 }
 
 TEST_F(HierarchyReplay, IsCheckedByValidateBeforehand) {

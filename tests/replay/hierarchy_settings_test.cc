@@ -1,4 +1,5 @@
 // What can be said about hierarchies, in options and in configuration files, and what it comes to.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,12 +151,27 @@ TEST(ControlFile, NamesTheLineThatIsNoChange) {
   EXPECT_THAT(control_error("{\"op\":\"list\"}\n"),
               StartsWith("control.ndjson:1: this is no change of a hierarchy; a line is {"));
   EXPECT_THAT(control_error("[1]"), HasSubstr("control.ndjson:1: this is no change"));
-  EXPECT_THAT(control_error("{\"registry\":\"plant.json\"}"),
-              StartsWith("control.ndjson:1: registry must be an object"));
+  EXPECT_THAT(control_error("{\"op\":\"registry\",\"registry\":null}"),
+              StartsWith("control.ndjson:1: this is no change of a hierarchy"));
   EXPECT_THAT(control_error("{} {}"), HasSubstr("expected the end of the line"));
   EXPECT_THAT(control_error("{\"a\":\"\xff\"}"), HasSubstr("a byte that is not UTF-8"));
   EXPECT_THAT(control_error(" \n\n"), HasSubstr("it holds no change of a hierarchy"));
-  EXPECT_THAT(control_error("{\"registry\":{\"children\":[]}}"), StartsWith("control.ndjson:1"));
+}
+
+TEST(ControlFile, LeavesWhatIsWrongWithARegistryToItsAnswer) {
+  for (const char* registry : {"\"plant.json\"", "7", "[]", "{\"children\":[]}"}) {
+    EXPECT_TRUE(parse_control(fmt::format("{{\"registry\":{}}}", registry), "c").ok()) << registry;
+  }
+}
+
+TEST(ControlFile, MayBeginWithAByteOrderMark) {
+  const std::string line = "{\"registry\":{\"identifier\":\"p\",\"children\":[]}}\n";
+  const std::string text = "\xef\xbb\xbf" + line + line;
+  const auto lines = parse_control(text, "control.ndjson");
+  ASSERT_TRUE(lines.ok()) << lines.status().message();
+  ASSERT_EQ(lines->size(), 2u);
+  EXPECT_THAT(std::string((*lines)[0].text), StartsWith("{\"registry\""));
+  EXPECT_THAT(control_error("\xef\xbb\xbf"), HasSubstr("it holds no change of a hierarchy"));
 }
 
 TEST(ControlFile, HasAChangeALine) {

@@ -292,6 +292,35 @@ TEST(Report, HoldsTheStreamsThereAreAgainstARegistryThatNoRecordIsOf) {
   EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("no record was of")));
 }
 
+TEST(Report, ComparesNoIdentifiersWhereTheFieldIsWhatIsWrong) {
+  Summary s = summary();
+  s.some_streams = {"x", "y"};
+  s.hierarchies["plant"] = {.sensors = 2, .silent = 2, .met = 2};
+  ReportContext context;
+  context.sensors["plant"] = {"x", "y"};
+  context.fields["plant"] = {"nope", "none"};
+  EXPECT_THAT(
+      readable_summary(s, context),
+      HasSubstr("note      no record of a sensor of plant had a number in field \"nope\" or "
+                "\"none\"\n"));
+  EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("its registry has")));
+  context.fields.clear();
+  EXPECT_THAT(readable_summary(s, context),
+              HasSubstr("no record of a sensor of plant had a number in the field that is "
+                        "aggregated; --field NAME says which\n"));
+}
+
+TEST(Report, HintsAtNothingWhereMeasurementsWereLateOrWithoutATime) {
+  Summary s = summary();
+  ReportContext context;
+  for (const Summary::Hierarchy& plant :
+       {Summary::Hierarchy{.late = 4, .sensors = 2, .silent = 2, .met = 1},
+        Summary::Hierarchy{.without_time = 4, .sensors = 2, .silent = 2, .met = 1}}) {
+    s.hierarchies["plant"] = plant;
+    EXPECT_THAT(readable_summary(s, context), Not(HasSubstr("note ")));
+  }
+}
+
 TEST(Report, SaysWhereStreamTimeLeaptUnlessThatIsBounded) {
   Summary s = summary();
   s.leap = {(3 * 24 + 4) * 3600 * kNanosPerSecond, RecordPosition{12'345}};

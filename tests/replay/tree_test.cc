@@ -84,12 +84,30 @@ TEST(GroupLines, SayWhichLineIsNoResult) {
   const std::string good = line_of(result_of("a", 1, 5));
   EXPECT_THAT(error(good + "\n{\"x\":1}\n"),
               HasSubstr("r.ndjson:3: this is no result of a group: hierarchy is missing"));
-  EXPECT_THAT(error(good + good.substr(0, 40)), HasSubstr("r.ndjson:2: this is not JSON"));
+  const std::string part = good.substr(0, 40);
+  EXPECT_THAT(error(good + part + "\n" + good), HasSubstr("r.ndjson:2: this is not JSON"));
+  EXPECT_THAT(error(good + part + "\n"), HasSubstr("r.ndjson:2: this is not JSON"));
+  EXPECT_THAT(error(good + "{}"), HasSubstr("r.ndjson:2: this is no result of a group"));
+  EXPECT_THAT(error(good + "press"), HasSubstr("r.ndjson:2: this is not JSON"));
   EXPECT_THAT(error("[]"), HasSubstr("no result of a group"));
   EXPECT_THAT(error("7"), HasSubstr("no result of a group"));
   std::string text = good;
   text.replace(text.find("\"seq\":5"), 7, "\"seq\":\"5\"");
   EXPECT_THAT(error(text), HasSubstr("seq is missing or wrong"));
+}
+
+TEST(GroupLines, PassOverALastLineThatBreaksOff) {
+  const std::string good = line_of(result_of("a", 1, 5));
+  const std::string last = line_of(result_of("b", 2, 6));
+  for (std::size_t length = 0; length < last.size(); ++length) {
+    GroupLines lines;
+    std::istringstream file(good + "\n" + last.substr(0, length));
+    const Status status = lines.read(file, "r.ndjson");
+    EXPECT_TRUE(status.ok()) << status.message();
+    const bool whole = length == last.size() - 1;  // but for its newline
+    EXPECT_EQ(lines.size(), whole ? 2u : 1u) << length;
+    EXPECT_EQ(lines.unfinished(), whole || length == 0 ? 0u : 3u) << length;
+  }
 }
 
 TEST(GroupLines, NeverFailOtherwiseOnLinesThatAreCutOrDamaged) {
@@ -155,6 +173,32 @@ TEST_F(TreeProgram, PutsTheNewestResultsBesideTheGroups) {
   EXPECT_THAT(ran.out,
               HasSubstr("├─ hall_b                   -        -      -      -      -        "
                         "-       -\n"));
+}
+
+TEST_F(TreeProgram, ShowsWhatARunLeftThatWasKilledInTheMiddleOfALine) {
+  const std::string line = line_of(result_of("hall_a", 1.5, 5));
+  const std::string results = scratch_.write("r.ndjson", line + line.substr(0, 30));
+  const Finished ran = run({"--results", results});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("1.5"));
+  EXPECT_EQ(ran.err, "weir: " + results + ":2: the unfinished last line was passed over\n");
+}
+
+TEST_F(TreeProgram, SaysOfWhatTheResultsAreWhenTheyAreOfAnotherRegistry) {
+  GroupResult other = result_of("street", 1, 5);
+  other.hierarchy = "town";
+  const std::string results = scratch_.write("r.ndjson", line_of(other));
+  const Finished ran = run({"--results", results});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.out, HasSubstr("hall_b"));
+  EXPECT_EQ(ran.err, "weir: " + results +
+                         ": no result is of a group of the registry; there are results of "
+                         "hierarchies \"town\"\n");
+  // Some result is enough, and none at all is what a run may begin with.
+  const std::string both =
+      scratch_.write("both.ndjson", line_of(other) + line_of(result_of("cell", 1, 5)));
+  EXPECT_EQ(run({"--results", both}).err, "");
+  EXPECT_EQ(run({"--results", scratch_.write("none.ndjson", "")}).err, "");
 }
 
 TEST_F(TreeProgram, ShowsATreeForEachFieldOrTheOneThatIsWanted) {
