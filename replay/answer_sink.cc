@@ -29,8 +29,9 @@ std::string error_line(const Answer& answer) {
   if (!answer.request_id.empty()) who += " " + answer.request_id;
   std::string of = answer.synopsis;
   if (!answer.dataset.empty()) {
-    of += fmt::format("{}{}/{} {}", of.empty() ? "" : " of ", answer.dataset,
-                      answer.stream.empty() ? "*" : answer.stream, answer.field);
+    of += fmt::format("{}{}/{}", of.empty() ? "" : " of ", answer.dataset,
+                      answer.stream.empty() ? "*" : answer.stream);
+    if (!answer.field.empty()) of += " " + answer.field;
   }
   if (!of.empty()) who += " (" + of + ")";
   return fmt::format("{}: {}", who, answer.reason);

@@ -166,7 +166,8 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
   }
   if (s.late != 0) {
     row("late",
-        plural(s.late, "tuple", "tuples") + " came when each window or interval for them was over");
+        plural(s.late, "tuple", "tuples") +
+            " came when each window or interval for them was over, or a newer value was there");
   }
   if (!s.refused.empty()) row("refused", "values: " + joined(refused_texts(s), 3, "; "));
   row("streams",

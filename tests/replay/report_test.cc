@@ -97,7 +97,7 @@ TEST(Report, TellsWhatCameLateWhatWasRefusedAndWhichPlugInsFailed) {
               "D/D/price TopK: four"};
   const std::string text = readable_summary(s, {});
   EXPECT_THAT(text, HasSubstr("late      80 tuples came when each window or interval for them was "
-                              "over\n"));
+                              "over, or a newer value was there\n"));
   EXPECT_THAT(text, HasSubstr("refused   values: D/*/price AMS 7 without a weight; D/A/price "
                               "CountMin 1,234 late, 2 without a time; D/B/price CountMin 1 late "
                               "and 1 more\n"));
