@@ -2,7 +2,8 @@
 //
 // Invariants
 //  1. In JSON null is as absent; keys other than identifier, name and children are not looked at.
-//  2. The first line of CSV may be a header, child,parent or parent,child in any case: it says which
+//  2. The first line of CSV may be a header, child,parent or parent,child in any case: it says
+//  which
 //     is which. Without one the child comes first.
 //  3. A message is one line and stays short; it begins with the path, or with the line if the text
 //     itself is wrong.
