@@ -55,7 +55,7 @@ hierarchy::Spec GroupLane::spec_of(GroupOptions options) {
   return spec;
 }
 
-void GroupLane::start() {
+void GroupLane::start(Time stream_time) {
   const auto publish = [this](const hierarchy::PublishCut& cut,
                               std::span<const hierarchy::Row> rows) { this->publish(cut, rows); };
   std::set<std::string> fields;
@@ -67,12 +67,12 @@ void GroupLane::start() {
   if (!defaults_.fields.empty() || !names_.default_field().empty()) add(defaults_);
   tuples_.emplace(names_, fields.size() > 1);
   tuples_->open(base_);
-  groups_.emplace(names_.keys(), publish);
+  groups_.emplace(names_.keys(), publish, stream_time);
 }
 
 void GroupLane::change(std::shared_ptr<const HierarchyChange> change, const Cut& cut) {
   if (!opened_) return waiting_.push_back(std::move(change));
-  if (!groups_.has_value()) start();
+  if (!groups_.has_value()) start(cut.as_of);
   put(*change, {cut.seq, cut.as_of, false});
 }
 
@@ -96,7 +96,7 @@ void GroupLane::open(const Entry& entry, std::uint64_t base) {
 
 void GroupLane::put_waiting(RecordPosition seq) {
   opened_ = true;
-  start();
+  start(kNoTime);
   for (const auto& change : waiting_) put(*change, {seq, kNoTime, false});
   waiting_.clear();
 }

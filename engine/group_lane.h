@@ -60,7 +60,7 @@ class GroupLane {
 
  private:
   hierarchy::Spec spec_of(GroupOptions options);
-  void start();
+  void start(Time stream_time);
   void put_waiting(RecordPosition seq);
   void put(const HierarchyChange& change, const hierarchy::PublishCut& cut);
   // Publishes what lies before record `index` of the entry, be it the next boundary in records.

@@ -173,8 +173,11 @@ std::uint64_t Groups::Family::met(std::uint32_t tree, const std::vector<bool>& m
   return sensors;
 }
 
-Groups::Groups(const core::KeyTable& keys, RowSink sink)
-    : keys_(keys), cuts_(std::make_unique<CutRows>(std::move(sink))), part_(kPart) {}
+Groups::Groups(const core::KeyTable& keys, RowSink sink, Time stream_time)
+    : keys_(keys),
+      cuts_(std::make_unique<CutRows>(std::move(sink))),
+      stream_time_(stream_time.ns),
+      part_(kPart) {}
 Groups::~Groups() = default;
 
 Groups::Family& Groups::family(const Spec& spec) {

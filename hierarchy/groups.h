@@ -73,8 +73,9 @@ class CutRows;
 
 class Groups {
  public:
-  // The keys outlive the groups.
-  Groups(const core::KeyTable& keys, RowSink sink);
+  // `stream_time` is that of the tuples before, of which the groups see nothing. The keys outlive
+  // the groups.
+  Groups(const core::KeyTable& keys, RowSink sink, Time stream_time = kNoTime);
   ~Groups();
 
   // Whether the tree of `registry` may come to more than Tree::kMaxReach, or its open windows to

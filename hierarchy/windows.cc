@@ -255,7 +255,9 @@ void Windows::serialize(std::span<const std::uint32_t> trees, std::int64_t strea
   for (const auto& [number, window] : windows_) {
     if (!held(*window, over)) continue;
     into.put(number);
-    const auto with_value = sorted_sensors([&](std::uint32_t s) { return window->has(s); });
+    // Bound once more: clang 14 captures no structured binding.
+    const auto with_value =
+        sorted_sensors([&open = *window](std::uint32_t s) { return open.has(s); });
     into.put(std::uint64_t{with_value.size()});
     for (const std::uint32_t sensor : with_value) {
       into.put_text(setting_.forest.identifier(sensor));
