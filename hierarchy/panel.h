@@ -42,7 +42,6 @@ class Panel {
   explicit Panel(std::shared_ptr<const Tree> tree);
 
   const Tree& tree() const { return *tree_; }
-  const std::shared_ptr<const Tree>& shared_tree() const { return tree_; }
   // REQUIRES: finite. −0 is taken as 0.
   void set(std::uint32_t leaf, double value) { put(leaf, Cell::of(value + 0.0)); }
   void clear(std::uint32_t leaf) { put(leaf, Cell()); }

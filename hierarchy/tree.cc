@@ -303,27 +303,6 @@ Tree::Tree(std::shared_ptr<const Registry> registry) : registry_(std::move(regis
   Builder(*this).build();
 }
 
-void Tree::for_each_leaf_below(std::uint32_t g,
-                               const std::function<void(std::uint32_t)>& visit) const {
-  std::vector<bool> seen(g + 1);
-  std::vector<std::uint32_t> stack{g}, leaves;
-  while (!stack.empty()) {
-    const std::uint32_t at = stack.back();
-    stack.pop_back();
-    for (const Member member : group(at).members) {
-      if (!member.group) {
-        leaves.push_back(member.index);
-      } else if (!seen[member.index]) {
-        seen[member.index] = true;
-        stack.push_back(member.index);
-      }
-    }
-  }
-  std::sort(leaves.begin(), leaves.end());
-  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
-  for (const std::uint32_t leaf : leaves) visit(leaf);
-}
-
 bool Tree::plain() const {
   for (std::uint32_t leaf = 0; leaf < leaves(); ++leaf) {
     if (places(leaf).size() != 1) return false;

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -50,8 +49,6 @@ class Tree {
     const List list = lists_[leaf_list_[leaf]];
     return {ancestors_.data() + list.begin, list.size};
   }
-  // Each distinct leaf once, in no promised order. Costs the groups and members below.
-  void for_each_leaf_below(std::uint32_t g, const std::function<void(std::uint32_t)>& visit) const;
 
   // How many cells of a block have a value.
   enum class Counts : std::uint8_t {
