@@ -91,6 +91,15 @@ struct Summary {
   Leap leap;                               // only leaps of more than a day are looked for
   std::map<std::string, Refused> refused;  // only those that refused any
   std::vector<std::string> faults;         // synopses of plug-ins that are quarantined, and why
+  // Where it was resumed; absent: it began at the start.
+  std::optional<RecordPosition> resumed_from;
+  std::uint64_t snapshots = 0, snapshots_failed = 0;
+  // Changes of the number of workers that took place, and how long new owners waited for old ones.
+  struct Rescales {
+    std::uint64_t count = 0;
+    std::int64_t median_wait_ns = 0, p99_wait_ns = 0, longest_wait_ns = 0;
+  };
+  Rescales rescales;
   std::string source_error;        // the first error of a source; what came before it was applied
   std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 

@@ -70,8 +70,17 @@ struct Config {
   std::string mapping_toml;                // the text of a mapping; replaces `layout`
   std::string mapping_name = "mapping";    // its file name, for messages
   Period emit{60 * kNanosPerSecond, 0};
-  // Where synopses are saved to and loaded from; empty = nowhere, and such requests are refused.
+  // Where synopses are saved to and loaded from, and where snapshots and the journal are; empty =
+  // nowhere, and such requests are refused.
   std::string state_directory;
+  // Snapshots of everything, every so many records or ns of elapsed (not stream) time; 0 = none.
+  // Needs state_directory. Inputs that cannot be read again need `journal` besides.
+  Period snapshot_every{};
+  // Keeps what is read of sources that cannot be read again (pipes, pushes) until a snapshot holds
+  // what came of it.
+  bool journal = false;
+  // Goes on from the newest good snapshot in state_directory, or from nothing if there is none.
+  bool resume = false;
   // Where plug-ins are loaded from (docs/plugins.md); empty = nowhere.
   std::string plugin_directory;
   std::vector<HierarchyConfig> hierarchies;

@@ -75,7 +75,32 @@ struct Progress {
   // Stored bytes read and their total (0 = unknown), for a progress bar.
   std::uint64_t position = 0, total = 0;
   double seconds = 0;
+  unsigned workers = 0;   // that apply now
+  unsigned stalled = 0;   // of them: have not moved for a second although there is work
+  // With a journal: bytes of the current source (decompressed) that outlive a power failure, so
+  // that a sender need not send them again. They follow `records` at a distance.
+  std::uint64_t durable = 0;
   bool done = false;
+};
+
+// What a host tells of the files that it writes answers, results and rejects to, so that they can
+// be cut back when a run is resumed. Absent functions count as 0 bytes.
+struct OutputLengths {
+  // Bytes so far. Each is called in order among the calls of its callback, by the same thread.
+  std::function<std::uint64_t()> answers, results, rejects;
+  // Sees to it that all that was asked for by the three above outlives a power failure. Called by
+  // a thread of the engine's own before a snapshot is written; an error gives that one up.
+  std::function<Status()> sync;
+};
+
+// Where a run goes on (Config::resume).
+struct Resumed {
+  RecordPosition records{};
+  std::uint32_t source = 0;   // the sources before it are used up
+  std::uint64_t offset = 0;   // bytes of it, decompressed, that need not come again
+  // What the host is to cut its files back to.
+  std::uint64_t answers_bytes = 0, results_bytes = 0, rejects_bytes = 0;
+  std::uint64_t changes = 0;  // live changes that are known, by their number
 };
 
 class Engine {
@@ -90,7 +115,9 @@ class Engine {
   // REQUIRES: before start().
   void add_source(std::unique_ptr<Source> source);
   // One request object, an array of them, or one object a line (docs/requests.md); also a change of
-  // a hierarchy, {"at":…,"registry":{…}} (docs/hierarchies.md). Every build,
+  // a hierarchy, {"at":…,"registry":{…}} (docs/hierarchies.md), of the number of workers,
+  // {"at":…,"workers":4}, or several that go together, {"at":…,"change":[…]} (docs/operations.md).
+  // Every build,
   // query, delete and registry in it gets its answer at its cut, errors included; the status is bad
   // only when the text is not JSON at all. After start() a request without `at` takes effect at the
   // next block; `at` positions that have passed are answered with an error.
@@ -106,6 +133,15 @@ class Engine {
   // The results of groups, in order, from a thread of the engine, one call at a time; it must not
   // call back into the engine. Without a callback they are only counted. REQUIRES: before start().
   void on_result(std::function<void(const GroupResult&)> callback);
+
+  // REQUIRES: before start().
+  void on_snapshot(OutputLengths outputs);
+  // What the host might want to log, one line each: a snapshot that could not be written, a damaged
+  // one that was set aside, a journal that waits for space, a worker that stalls. From any thread,
+  // one call at a time; it must not call back into the engine. REQUIRES: before start().
+  void on_notice(std::function<void(const std::string&)> callback);
+  // Where start() will go on; absent: at the beginning. REQUIRES: create() with Config::resume.
+  const std::optional<Resumed>& resumed() const;
 
   // Starts the threads. An error is one of configuration, layout detection or the first read.
   Status start();

@@ -43,6 +43,12 @@ class Source {
   virtual ReadResult read_at(std::uint64_t /*offset*/, std::span<char> /*into*/) { return {}; }
   // The next read() goes on from there. REQUIRES: seekable().
   virtual void seek(std::uint64_t /*offset*/) {}
+  // Whether another process that opens it will read the same bytes again, so that a run can be
+  // resumed without a journal.
+  virtual bool repeatable() const { return false; }
+  // Drops so many bytes, before the first read(). An error if fewer are there. The default reads
+  // and drops them.
+  virtual Status skip(std::uint64_t bytes);
   // Number of bytes to come as stored (compressed) if known, for progress.
   virtual std::optional<std::uint64_t> size() const { return std::nullopt; }
   // Stored (compressed) bytes taken so far, for progress.
