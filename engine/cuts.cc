@@ -89,6 +89,7 @@ Cut CutCursor::start(const std::vector<Scheduled>& requests) {
 
 Cut CutCursor::live(const std::vector<Scheduled>& requests) {
   Cut cut = cut_at(0);
+  cut.live = true;
   for (const Scheduled& scheduled : requests) {
     if (scheduled.request->at.has_value()) {
       add(scheduled, cut);

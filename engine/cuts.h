@@ -29,6 +29,7 @@ struct Cut {
   RecordPosition seq{};
   Time as_of;
   std::uint32_t index = 0;  // records of the current block before it
+  bool live = false;  // right behind the record before it: requests that came while data flowed
   bool emission = false;
   // With `emission`: the emission boundary that was reached (as_of where the period is a number of
   // records), and the one before it.
@@ -37,6 +38,7 @@ struct Cut {
   bool end = false;  // at the end of input: positions never reached are answered with errors
   // Fields that the records behind it have columns of, the first so many that Names gave numbers.
   std::uint32_t columns = std::numeric_limits<std::uint32_t>::max();
+  const core::Routes* routes = nullptr;  // of the worker that crosses
   std::vector<Scheduled> requests;
   std::vector<Scheduled> unreached;  // with `end`, or given live after their position had passed
 };

@@ -117,14 +117,14 @@ std::shared_ptr<const Crossing> PlanLog::cross(
   const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
   saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
   if (is_first()) {
-    pending_.push_back({make(cut), 0});
+    pending_.push_back({make(cut), cut.routes->workers, 0});
     first(pending_.back().crossing);
   }
   Pending& pending = pending_[cut.ordinal - first_pending_];
   std::shared_ptr<const Crossing> crossing = pending.crossing;
   ++pending.takers;
   // Workers take crossings in order, so the oldest is complete first.
-  while (!pending_.empty() && pending_.front().takers == routes_.workers) {
+  while (!pending_.empty() && pending_.front().takers == pending_.front().workers) {
     pending_.pop_front();
     ++first_pending_;
   }
@@ -145,6 +145,7 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
   making.ended = cut.end;
   making.columns = cut.columns;
+  making.routes = cut.routes;
   if (cut.ordinal == 0) start_hierarchies(making);
   emission(cut, making);
   for (const Scheduled& scheduled : cut.requests) {

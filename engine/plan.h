@@ -164,8 +164,7 @@ struct PlanOptions {
 
 class PlanLog {
  public:
-  PlanLog(Names& names, const core::Routes& routes, PlanOptions options)
-      : names_(names), routes_(routes), options_(std::move(options)) {}
+  PlanLog(Names& names, PlanOptions options) : names_(names), options_(std::move(options)) {}
 
   // The crossing of `cut`. Calls `first` once, by the worker that computed it.
   std::shared_ptr<const Crossing> cross(
@@ -210,17 +209,17 @@ class PlanLog {
   std::shared_ptr<const Build> standing(const Request& request) const;
   // What a save or load means: the build it names, or without a field the only one of its kind.
   Result<std::shared_ptr<const Build>> named_by(const Request& request) const;
-  std::uint32_t contributors(const Ask& ask) const;
+  std::uint32_t contributors(const Ask& ask, const core::Routes& routes) const;
   std::string standing_near(const Request& request) const;
 
   Names& names_;
-  const core::Routes& routes_;
   const PlanOptions options_;
   mutable std::mutex mutex_;
   std::uint64_t first_pending_ = 0;  // ordinal of pending_.front()
   struct Pending {
     std::shared_ptr<const Crossing> crossing;
-    std::uint32_t takers = 0;
+    std::uint32_t workers = 0;  // that take it
+    std::uint32_t takers = 0;   // that have
   };
   std::deque<Pending> pending_;
   std::shared_ptr<const Plan> plan_ = std::make_shared<Plan>();

@@ -24,6 +24,7 @@ struct PlanLog::Making {
   std::int64_t now = kNoTime.ns;
   bool ended = false;
   std::uint32_t columns = 0;  // Cut::columns
+  const core::Routes* routes = nullptr;
   std::unordered_set<const Build*> removed;
 
   std::uint32_t add(Answer answer, std::uint32_t contributors = 0) {
