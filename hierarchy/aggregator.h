@@ -96,6 +96,11 @@ class Aggregator {
   virtual void serialize(std::span<const std::uint32_t> trees, std::int64_t stream_time,
                          core::Writer& into) const = 0;
   virtual std::uint64_t memory_bytes(std::int64_t stream_time) const = 0;
+  // Everything that later results depend on; sensors, trees and groups by their numbers.
+  virtual void save(std::int64_t stream_time, core::Writer& into) const = 0;
+  // What save() wrote, of a forest with the same numbers; false: the bytes are no such thing.
+  // REQUIRES: it is as it was made, and the forest has its trees.
+  virtual bool restore(core::Reader& in) = 0;
   // Values whose age has been looked at so far: work, for tests.
   virtual std::uint64_t ages_looked_at() const { return 0; }
 
@@ -171,6 +176,16 @@ class Aggregator {
     into.put(aggregate.present);
     into.put(aggregate.count);
   }
+  static Aggregate get_aggregate(core::Reader& in) {
+    Aggregate aggregate;
+    aggregate.sum = in.get<double>();
+    aggregate.min = in.get<double>();
+    aggregate.max = in.get<double>();
+    aggregate.present = in.get<std::uint32_t>();
+    aggregate.count = in.get<std::uint32_t>();
+    return aggregate;
+  }
+  static constexpr std::size_t kAggregateBytes = 32;
 
   const Setting setting_;
 };

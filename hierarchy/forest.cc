@@ -21,7 +21,8 @@ std::uint32_t Forest::meet(StreamId stream) {
 }
 
 std::vector<bool> Forest::met() const {
-  std::vector<bool> met(sensors());
+  std::vector<bool> met = met_before_;
+  met.resize(sensors());
   for (const std::uint32_t sensor : numbers_) {
     if (sensor < met.size()) met[sensor] = true;  // else kNone or kUnknown
   }

@@ -11,12 +11,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/array.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "hierarchy/tree.h"
 
@@ -56,7 +58,7 @@ class Forest {
       sensors[i] = sensor;
     }
   }
-  // Of each sensor, whether a stream that was resolved is it.
+  // Of each sensor, whether a stream that was resolved is it, be it before save().
   std::vector<bool> met() const;
   // One more than the largest number.
   std::uint32_t sensors() const { return identifiers_->size(); }
@@ -85,6 +87,12 @@ class Forest {
   // that it replaces, whatever else stands.
   Regrouping put(std::uint32_t t, std::shared_ptr<const Registry> registry);
 
+  // Sensors and registries, with their numbers; forest_bytes.cc.
+  void save(core::Writer& into) const;
+  // An error (kInvalid) leaves a forest that is of no use. `check` says whether a registry may
+  // stand at all. REQUIRES: it is as it was made.
+  Status restore(core::Reader& in, const std::function<Status(const Registry&)>& check);
+
   // The most groups that there have been above one sensor, in all trees together.
   std::uint64_t most_above() const { return most_above_; }
   // Places that put() has changed so far: its work, for tests.
@@ -111,6 +119,7 @@ class Forest {
   std::unique_ptr<core::KeyTable> identifiers_;
   DatasetId of_all_{};
   std::vector<std::uint32_t> numbers_;  // of streams
+  std::vector<bool> met_before_;        // of sensors: restored
   std::vector<Standing> trees_;
   std::vector<Place> places_;                // of sensors
   std::vector<std::vector<Place>> several_;  // by tree

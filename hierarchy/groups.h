@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "hierarchy/panel.h"
 #include "hierarchy/registry.h"
@@ -107,6 +108,12 @@ class Groups {
   std::map<std::string, Counts> counts() const;
   // Canonical: values and open windows, by spec, field, hierarchy and identifier.
   void serialize(std::string& into) const;
+  // Everything that later results depend on, between two calls: sensors, trees and values, by
+  // identifiers and not by ids of the keys.
+  void save(core::Writer& into) const;
+  // What save() wrote, maybe with other keys: later results are those that would have come. An
+  // error (kInvalid) leaves groups that are of no use. REQUIRES: nothing has been put in.
+  Status restore(core::Reader& in);
   // A function of the state.
   std::uint64_t memory_bytes() const;
   // Rows that have waited for those of other fields at once, at most: for tests.

@@ -1,78 +1,8 @@
-// LastValues: the newest value of every sensor, for changelog and latest.
-//
-// In latest, values go to the panels only at boundaries: a sensor that is measured ten times in a
-// period costs its panel one update.
-#include <algorithm>
-#include <vector>
+#include "hierarchy/last_values.h"
 
-#include "hierarchy/aggregator.h"
-#include "hierarchy/instants.h"
+#include <algorithm>
 
 namespace weir::hierarchy {
-namespace {
-
-class LastValues final : public Aggregator {
- public:
-  LastValues(const Setting& setting, std::int64_t stream_time);
-
-  void apply(const Part& part, std::uint8_t* outcomes) override;
-  void reach(std::int64_t time, const PublishCut& cut) override;
-  void cross_records(const PublishCut& cut);
-  void finish(const PublishCut& cut) override;
-  void settle() override { flush(); }
-  void change(const Regrouping& change, const PublishCut& cut, bool publish) override;
-  bool heard(std::uint32_t sensor) const override {
-    return sensor < slots_.size() && slots_[sensor].mark != 0;
-  }
-  void serialize(std::span<const std::uint32_t> trees, std::int64_t stream_time,
-                 core::Writer& into) const override;
-  std::uint64_t memory_bytes(std::int64_t stream_time) const override;
-  std::uint64_t ages_looked_at() const override { return ages_looked_at_; }
-
- private:
-  struct Slot {
-    std::int64_t time = kNoTime.ns;
-    double value = 0;
-    std::uint64_t mark = 0;  // 0: no value; round_: it waits in pending_
-  };
-  struct Standing {
-    std::unique_ptr<Panel> panel;
-    bool plain = false;                // changelog: of its tree
-    std::vector<Aggregate> published;  // latest
-  };
-  static constexpr std::uint32_t kAhead = 12;  // tuples
-
-  bool changelog() const { return setting_.options().mode == GroupOptions::Mode::kChangelog; }
-  bool too_old(const Slot& slot, std::int64_t now) const {
-    const std::int64_t max_age = setting_.options().max_age;
-    return max_age > 0 && slot.time != kNoTime.ns && slot.time < before(now, max_age);
-  }
-  template <bool kPlain>
-  void apply_to(const Part& part, std::uint8_t* outcomes);
-  void set_boundary(std::int64_t time);
-  void cross(std::int64_t time, const PublishCut& cut);
-  void flush();
-  void expire(std::int64_t now);
-  // A panel has this value now.
-  void note_age(const Slot& slot) {
-    if (slot.time != kNoTime.ns) oldest_ = std::min(oldest_, slot.time);
-  }
-  void publish_touched(const PublishCut& cut, Side side);
-  void publish_above(std::uint32_t sensor, double value, const PublishCut& cut);
-
-  const bool reject_late_;
-  std::vector<Slot> slots_;             // of sensors
-  std::vector<Standing> standing_;      // of trees
-  std::vector<std::uint32_t> pending_;  // sensors whose value the panels do not have
-  std::uint64_t round_ = 1;             // of pending_
-  std::vector<std::uint32_t> touched_;
-  // No value of a panel is older, so none is too old before this is: most boundaries need no look
-  // at every leaf.
-  std::int64_t oldest_ = kLastInstant;
-  std::uint64_t ages_looked_at_ = 0;
-  // One before the next boundary: a later time reaches it. The first time of all sets it.
-  std::int64_t before_next_ = kNoTime.ns;
-};
 
 LastValues::LastValues(const Setting& setting, std::int64_t stream_time)
     : Aggregator(setting), reject_late_(setting.options().late == GroupOptions::Late::kReject) {
@@ -277,9 +207,7 @@ void LastValues::serialize(std::span<const std::uint32_t> trees, std::int64_t,
   for (const std::uint32_t t : trees) {
     const Standing& standing = standing_[t];
     for (std::uint32_t leaf = 0; leaf < setting_.forest.tree(t)->leaves(); ++leaf) {
-      const std::uint32_t sensor = setting_.forest.sensor_of(t, leaf);
-      const bool waits = !changelog() && heard(sensor) && slots_[sensor].mark == round_;
-      into.put(static_cast<std::uint8_t>(waits || standing.panel->has(leaf)));
+      into.put(static_cast<std::uint8_t>(has(t, leaf)));
     }
     for (const Aggregate& published : standing.published) put(published, into);
   }
@@ -292,8 +220,6 @@ std::uint64_t LastValues::memory_bytes(std::int64_t) const {
   }
   return bytes;
 }
-
-}  // namespace
 
 std::unique_ptr<Aggregator> make_last_values(const Aggregator::Setting& setting,
                                              std::int64_t stream_time) {

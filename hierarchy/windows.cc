@@ -187,6 +187,10 @@ void Windows::change(const Regrouping& change, const PublishCut& cut, bool publi
   for (const auto& window : closed_) window->forget_crown(change.tree);
   for (const auto& [number, window] : windows_) regroup(*window, change, publish);
   setting_.cuts.close(cut, Side::kBeforeRecord, false);
+  find_due();
+}
+
+void Windows::find_due() {
   due_.clear();
   for (const auto& [number, window] : windows_) {
     window->unpublished = 0;

@@ -32,6 +32,8 @@ class Windows final : public Aggregator {
   void serialize(std::span<const std::uint32_t> trees, std::int64_t stream_time,
                  core::Writer& into) const override;
   std::uint64_t memory_bytes(std::int64_t stream_time) const override;
+  void save(std::int64_t stream_time, core::Writer& into) const override;
+  bool restore(core::Reader& in) override;
 
  private:
   // A group's first unpublished update; earliest first.
@@ -72,6 +74,11 @@ class Windows final : public Aggregator {
     return window.last_time >= over || window.unpublished > 0;
   }
   void close_over(std::int64_t over);
+  // Lists what is unpublished by what the windows say.
+  void find_due();
+  void save(const Window& window, core::Writer& into) const;
+  bool restore_values(Window& window, core::Reader& in);
+  bool restore_crowns(Window& window, core::Reader& in);
 
   const std::int64_t grace_, emit_, length_, advance_;
   const bool sliding_;
