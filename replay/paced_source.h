@@ -120,6 +120,9 @@ class PacedSource final : public Source {
               PacedRecords records);
 
   ReadResult read(std::span<char> into) override;
+  bool repeatable() const override { return inner_->repeatable(); }
+  // Not paced, and not in the report; but a header is shown to event_time.
+  Status skip(std::uint64_t bytes) override;
   const std::string& name() const override { return inner_->name(); }
   std::optional<std::uint64_t> size() const override { return inner_->size(); }
   std::uint64_t position() const override { return inner_->position(); }
@@ -127,6 +130,8 @@ class PacedSource final : public Source {
  private:
   std::optional<std::size_t> next_record();
   bool release(std::size_t length);
+  void pass(std::size_t length);
+  std::uint64_t skip_header(std::uint64_t bytes);
   bool refill();
 
   std::unique_ptr<Source> inner_;
