@@ -68,6 +68,21 @@ void place_with_build(std::vector<Request>& requests) {
   requests = std::move(placed);
 }
 
+// Does something for a request, or in its turn for each part of a change: what is wrong with one is
+// wrong with all of it.
+template <class Do>
+void for_parts(Request& request, const Do& what) {
+  if (request.op != Op::kChange) {
+    if (Status s = what(std::as_const(request)); !s.ok()) request.error = s.message();
+    return;
+  }
+  for (std::size_t i = 0; i < request.change.size() && request.error.empty(); ++i) {
+    if (Status s = what(std::as_const(request.change[i])); !s.ok()) {
+      request.error = "change[" + std::to_string(i) + "]: " + s.message();
+    }
+  }
+}
+
 // What the run reads of what a host pushes. The run lets go of its sources at their end; a push may
 // still come then.
 class PushedInput final : public Source {
@@ -252,16 +267,16 @@ Status Engine::request(std::string_view json) {
   if (!parsed.ok()) return parsed.status();
   place_with_build(*parsed);
   for (Request& request : *parsed) {
-    if (Status fits = impl_->check_size(request); !fits.ok()) request.error = fits.message();
+    for_parts(request, [&](const Request& one) { return impl_->check_size(one); });
   }
   const std::scoped_lock lock(impl_->mutex);
   if (impl_->finished) return {Code::kInvalid, "the engine has finished; it takes no requests"};
   std::vector<Scheduled> scheduled;
   for (Request& request : *parsed) {
-    impl_->route_parts(request);
-    if (Status status = impl_->name_group_fields(request); !status.ok()) {
-      request.error = status.message();
-    }
+    for_parts(request, [&](const Request& one) {
+      impl_->route_parts(one);
+      return impl_->name_group_fields(one);
+    });
     scheduled.push_back({impl_->order++, std::make_shared<const Request>(std::move(request))});
   }
   if (impl_->run == nullptr) {

@@ -166,6 +166,9 @@ struct PlanOptions {
   const Kinds* kinds = nullptr;                // that a file may be of
   std::vector<HierarchyChange> hierarchies{};  // that stand from the start; they go together
   GroupOptions groups{};                       // of those that come later; emit is set
+  // Asks for so many workers, and threads that only parse, from here on; called with the log's
+  // mutex held. Null: their number cannot be changed.
+  std::function<Status(unsigned workers, unsigned ingest)> rescale{};
 };
 
 class PlanLog {
@@ -206,14 +209,18 @@ class PlanLog {
   Status restore_queries(core::Reader& in, Kinds& kinds, const Numbered& builds);
   Numbered numbered() const;
   Status settle(Build& build) const;
+  struct Undo;
   struct Continuous {
     std::shared_ptr<const Request> request;
     std::shared_ptr<const Build> build;
   };
   std::shared_ptr<Crossing> make(const Cut& cut);
-  void apply(const Scheduled& scheduled, Making& making);
+  void apply(const std::shared_ptr<const Request>& request, Making& making);
   void build(const std::shared_ptr<const Request>& request, Making& making);
   void add(const std::shared_ptr<Build>& made, Making& making);
+  // The only ways in which builds_ changes.
+  void stand(std::shared_ptr<const Build> made, Making& making);
+  void fall(std::map<std::string, std::shared_ptr<const Build>>::iterator standing, Making& making);
   void remove(const std::shared_ptr<const Request>& request, Making& making);
   void query(const std::shared_ptr<const Request>& request, Making& making);
   void list(const std::shared_ptr<const Request>& request, Making& making);
@@ -222,6 +229,12 @@ class PlanLog {
   // The file that a save or load means, whichever way its path is written.
   Result<std::string> file_of(const Request& request) const;
   bool waits_for_save(const Cut& cut) const;
+  // plan_change.cc
+  void change(const std::shared_ptr<const Request>& request, Making& making);
+  void rescale(const Request& request, Making& making);
+  void end_query(const Request& request, Making& making);
+  void take_back(Undo& undo, Making& making);
+  std::string diff_of(const Request& change, const Undo& undo, const Making& making) const;
   // plan_hierarchies.cc
   void start_hierarchies(Making& making);
   void registry(const std::shared_ptr<const Request>& request, Making& making);

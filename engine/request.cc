@@ -78,7 +78,8 @@ class RequestTexts {
 Position Request::position() const {
   if (at.has_value()) return *at;
   const bool start = op == Op::kBuild || op == Op::kLoad || op == Op::kPlugin ||
-                     op == Op::kRegistry || (op == Op::kQuery && continuous);
+                     op == Op::kRegistry || op == Op::kWorkers || op == Op::kChange ||
+                     (op == Op::kQuery && continuous);
   Position position;
   position.kind = start ? Position::Kind::kStart : Position::Kind::kEnd;
   return position;

@@ -128,6 +128,8 @@ class Registries {
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
   // As put(), where no registry takes another's place: the same root twice is an error too.
   Status add(std::shared_ptr<const Registry> registry);
+  // Takes back what was put for a new root. Linear in it. REQUIRES: the root stands.
+  void drop(const std::string& root);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
     return by_root_;

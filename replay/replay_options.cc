@@ -122,7 +122,7 @@ const std::array kSettings = {
     Setting{"registry", SettingKind::kList, "FILE",
             "groups of sensors, JSON or CSV; may be given again",
             set_list<&ReplayOptions::registries>, show_list<&ReplayOptions::registries>},
-    Setting{"control", SettingKind::kText, "FILE", "changes of hierarchies, NDJSON",
+    Setting{"control", SettingKind::kText, "FILE", "changes, NDJSON; - takes them while it runs",
             set_text<&ReplayOptions::control>, show_text<&ReplayOptions::control>},
     Setting{"results", SettingKind::kText, "FILE", "results of groups as NDJSON",
             set_text<&ReplayOptions::results>, show_text<&ReplayOptions::results>},

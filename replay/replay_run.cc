@@ -10,6 +10,7 @@
 
 #include "engine/registry_text.h"
 #include "replay/answer_sink.h"
+#include "replay/control_input.h"
 #include "replay/exit_status.h"
 #include "replay/line_writer.h"
 #include "replay/output_check.h"
@@ -26,8 +27,9 @@ namespace {
 
 class ReplayRun {
  public:
-  explicit ReplayRun(const ReplayOptions& options)
+  ReplayRun(const ReplayOptions& options, const Reread& reread)
       : options_(options),
+        reread_(reread),
         show_table_(answers_on_standard_output(options) && options.answers.empty() &&
                     isatty(STDOUT_FILENO) != 0),
         sink_(answers_, show_table_ ? &table_ : nullptr) {}
@@ -54,8 +56,10 @@ class ReplayRun {
   void describe_silent(const Summary& summary, ReportContext& context) const;
 
   const ReplayOptions& options_;
+  const Reread& reread_;
   const bool show_table_;
   std::optional<Engine> engine_;
+  RunTexts texts_;                      // as the run begins
   Config config_;                       // as the engine has it
   std::shared_ptr<PaceSchedule> pace_;  // null = as fast as can be
   LineWriter answers_, results_, rejects_, summary_;
@@ -110,12 +114,15 @@ int ReplayRun::add_requests() {
     if (const Status s = engine_->request(*text); !s.ok()) {
       return fail(kExitConfig, s.with(file).message());
     }
+    texts_.requests.emplace_back(file, *text);
   }
+  texts_.options = options_;
+  texts_.hierarchies = config_.hierarchies;
   return kExitOk;
 }
 
 int ReplayRun::add_changes() {
-  if (options_.control.empty()) return kExitOk;
+  if (options_.control.empty() || options_.control == "-") return kExitOk;
   const Result<std::string> text = read_text(options_.control);
   if (!text.ok()) return fail(kExitConfig, "--control: " + text.status().message());
   const auto lines = parse_control(*text, options_.control);
@@ -184,7 +191,13 @@ void ReplayRun::take_results() {
 int ReplayRun::execute() {
   // A reader that goes away is seen as EPIPE by the writer that meets it.
   std::signal(SIGPIPE, SIG_IGN);
-  engine_->on_answer([this](const Answer& answer) { sink_.take(answer); });
+  // Both end before the engine does.
+  Reloader reloader(*engine_, std::move(texts_), reread_);
+  std::optional<ControlInput> control;
+  engine_->on_answer([this, &reloader](const Answer& answer) {
+    sink_.take(answer);
+    reloader.answered(answer);
+  });
   if (results_.is_open()) take_results();
   if (rejects_.is_open()) {
     engine_->on_reject([this](const Reject& reject) {
@@ -194,6 +207,8 @@ int ReplayRun::execute() {
   }
   const SignalStop signals(*engine_);
   if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
+  reloader.start();
+  if (options_.control == "-") control.emplace(*engine_, STDIN_FILENO);
   ProgressReporter progress(*engine_, progress_mode(options_.progress), [this] {
     answers_.flush();
     results_.flush();
@@ -205,6 +220,7 @@ int ReplayRun::execute() {
   });
   const Result<Summary> finished = engine_->finish();
   progress.stop();
+  control.reset();
   return report(finished, signals.signal());
 }
 
@@ -306,6 +322,8 @@ int ReplayRun::verdict(const Summary& summary, int signal) const {
 
 }  // namespace
 
-int run_replay(const ReplayOptions& options) { return ReplayRun(options).run(); }
+int run_replay(const ReplayOptions& options, const Reread& reread) {
+  return ReplayRun(options, reread).run();
+}
 
 }  // namespace weir::replay

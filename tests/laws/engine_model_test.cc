@@ -147,7 +147,7 @@ TEST(EngineModel, AgreesWithTheEngineOnRandomRuns) {
 }
 
 TEST(LongEngineModel, AgreesWithTheEngineOnManyRandomRuns) {
-  for (std::uint64_t seed = 1000; seed < 4000 && !HasFailure(); ++seed) compare(seed, 3000);
+  for (std::uint64_t seed = 1000; seed < 11000 && !HasFailure(); ++seed) compare(seed, 3000);
 }
 
 }  // namespace
