@@ -47,9 +47,7 @@ Result<Journal::Appended> Journal::append(std::uint32_t source, std::uint64_t of
   Lock lock(mutex_);
   Result<Appended> appended = write(header, bytes);
   if (!appended.ok()) return appended;
-  const std::string notice = space_notice(*appended);
-  lock.unlock();
-  if (!notice.empty() && options_.notice) options_.notice(notice);
+  tell_space(lock, *appended);
   return appended;
 }
 
@@ -72,10 +70,8 @@ Status Journal::append_change(const Change& change) {
     }
     if (Status s = wait_durable(lock, written_); !s.ok()) return s;
   }
-  const std::string notice = space_notice(Appended::kWritten);
   Status status = wait_durable(lock, written_);
-  lock.unlock();
-  if (!notice.empty() && options_.notice) options_.notice(notice);
+  tell_space(lock, Appended::kWritten);
   return status;
 }
 
@@ -181,10 +177,14 @@ Status Journal::fail(const char* call, const std::string& path, int error) {
   return failure_;
 }
 
-std::string Journal::space_notice(Appended appended) {
-  if (appended == Appended::kWait || (appended == Appended::kFull) == full_) return {};
-  full_ = appended == Appended::kFull;
-  return directory_ + (full_ ? ": waits for space; the disk is full" : ": goes on; there is space");
+void Journal::tell_space(Lock& lock, Appended appended) {
+  const bool changed = appended != Appended::kWait && (appended == Appended::kFull) != full_;
+  if (changed) full_ = !full_;
+  lock.unlock();
+  if (!changed || !options_.notice) return;
+  const std::lock_guard<std::mutex> one_at_a_time(notice_mutex_);
+  options_.notice(directory_ + (appended == Appended::kFull ? ": waits for space; the disk is full"
+                                                            : ": goes on; there is space"));
 }
 
 Status Journal::wait_durable(Lock& lock, std::uint64_t upto) {

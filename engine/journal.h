@@ -13,7 +13,7 @@
 //  write:
 //     the journal then has failed for good.
 //  4. What is held of a source goes on without a gap from begin to end of its extent.
-// Thread safety: open: none; append and read: one thread at a time each; all others: thread-safe.
+// Thread safety: thread-safe, but for append and read, each of which one thread at a time may call.
 #pragma once
 
 #include <condition_variable>
@@ -42,7 +42,8 @@ namespace weir::engine {
 struct JournalOptions {
   std::size_t segment_bytes = std::size_t{64} << 20;  // a new one is begun when that is reached
   std::size_t max_unsynced = std::size_t{64} << 20;   // then append() says kWait
-  // That it waits for space, and that it goes on. From a thread that appends; must not call back.
+  // That it waits for space, and that it goes on. From a thread that appends, one call at a time;
+  // must not call back.
   std::function<void(const std::string&)> notice;
 };
 
@@ -88,7 +89,8 @@ class Journal {
   // the extent's end begin it anew. A bad status is the end of the run. REQUIRES: offset is not
   // before the extent's end.
   Result<Appended> append(std::uint32_t source, std::uint64_t offset, std::string_view bytes);
-  // Durable when it returns. An error has kept nothing; failure() says whether it is the end.
+  // Durable when it returns. After an error nothing was kept, unless failure() says that it was the
+  // end: then the change may be there or not when the journal is opened again.
   // REQUIRES: change.number is behind those that were appended before.
   Status append_change(const Change& change);
   // Waits until all that is appended now is durable.
@@ -141,8 +143,8 @@ class Journal {
   Result<Appended> refused(const char* call, const std::string& path, int error);
   Status fail(const char* call, const std::string& path, int error);
   Status wait_durable(Lock& lock, std::uint64_t upto);
-  // What is to be told once the mutex is given back.
-  std::string space_notice(Appended appended);
+  // Gives the mutex back first.
+  void tell_space(Lock& lock, Appended appended);
   void sync_loop();
 
   core::Files& files_;
@@ -165,7 +167,7 @@ class Journal {
   Status failure_;
   bool full_ = false;
   bool stop_ = false;
-  std::mutex trim_mutex_;
+  std::mutex trim_mutex_, notice_mutex_;
 
   mutable std::mutex durable_mutex_;  // taken last
   std::map<std::uint32_t, std::uint64_t> durable_ends_;
