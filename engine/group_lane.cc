@@ -4,6 +4,10 @@
 #include <set>
 #include <utility>
 
+#include "hierarchy/registry_bytes.h"
+#include "hierarchy/spec_bytes.h"
+#include "hierarchy/tree.h"
+
 namespace weir::engine {
 namespace {
 
@@ -56,8 +60,6 @@ hierarchy::Spec GroupLane::spec_of(GroupOptions options) {
 }
 
 void GroupLane::start(Time stream_time) {
-  const auto publish = [this](const hierarchy::PublishCut& cut,
-                              std::span<const hierarchy::Row> rows) { this->publish(cut, rows); };
   std::set<std::string> fields;
   const auto add = [&](const GroupOptions& options) {
     fields.insert(options.fields.begin(), options.fields.end());
@@ -65,7 +67,13 @@ void GroupLane::start(Time stream_time) {
   };
   for (const auto& change : waiting_) add(change->options);
   if (!defaults_.fields.empty() || !names_.default_field().empty()) add(defaults_);
-  tuples_.emplace(names_, fields.size() > 1);
+  make_groups(fields.size() > 1, stream_time);
+}
+
+void GroupLane::make_groups(bool several_fields, Time stream_time) {
+  const auto publish = [this](const hierarchy::PublishCut& cut,
+                              std::span<const hierarchy::Row> rows) { this->publish(cut, rows); };
+  tuples_.emplace(names_, several_fields);
   tuples_->open(base_);
   groups_.emplace(names_.keys(), publish, stream_time);
 }
@@ -157,6 +165,69 @@ void GroupLane::publish(const hierarchy::PublishCut& cut, std::span<const hierar
 std::optional<GroupTuples::View> GroupLane::take_tuples() {
   if (!feeds_ || !tuples_.has_value() || tuples_->empty()) return std::nullopt;
   return tuples_->finish();
+}
+
+void GroupLane::save(core::Writer& into) const {
+  into.put(static_cast<std::uint8_t>(opened_));
+  into.put(static_cast<std::uint8_t>(feeds_));
+  into.put(epoch_);
+  into.put(base_);
+  into.put(passed_);
+  into.put(static_cast<std::uint32_t>(periods_.size()));
+  for (const std::uint64_t records : periods_) into.put(records);
+  into.put(static_cast<std::uint32_t>(waiting_.size()));
+  for (const auto& change : waiting_) {
+    hierarchy::save(change->options, into);
+    hierarchy::save(*change->registry, into);
+  }
+  into.put(static_cast<std::uint8_t>(groups_.has_value()));
+  if (!groups_.has_value()) return;
+  into.put(static_cast<std::uint8_t>(tuples_->several_fields()));
+  groups_->save(into);
+}
+
+Status GroupLane::restore(core::Reader& in) {
+  const Status damaged(Code::kInvalid, "saved hierarchies: where they stand is no such thing");
+  if (!restore_place(in)) return damaged;
+  if (Status status = restore_waiting(in); !status.ok()) return status;
+  if (in.get<std::uint8_t>() != 0) {
+    make_groups(in.get<std::uint8_t>() != 0, kNoTime);
+    if (Status status = groups_->restore(in); !status.ok()) return status;
+  }
+  return in.ok() ? Status() : damaged;
+}
+
+bool GroupLane::restore_place(core::Reader& in) {
+  opened_ = in.get<std::uint8_t>() != 0;
+  feeds_ = in.get<std::uint8_t>() != 0;
+  epoch_ = in.get<Epoch>();
+  base_ = in.get<std::uint64_t>();
+  passed_ = in.get<std::uint64_t>();
+  const auto periods = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < periods && in.ok(); ++i) {
+    const auto records = in.get<std::uint64_t>();
+    if (records == 0) return in.fail();
+    periods_.insert(records);
+  }
+  find_boundary();
+  // What lies before the entry in hand has been passed.
+  return in.ok() && boundary_ >= base_;
+}
+
+Status GroupLane::restore_waiting(core::Reader& in) {
+  const auto waiting = in.get<std::uint32_t>();
+  for (std::uint32_t i = 0; i < waiting; ++i) {
+    HierarchyChange change;
+    if (!hierarchy::restore(change.options, in)) {
+      return {Code::kInvalid, "saved hierarchies: their options are no such thing"};
+    }
+    Result<hierarchy::Registry> registry = hierarchy::restore_registry(in);
+    if (!registry.ok()) return registry.status();
+    change.registry = std::make_shared<const hierarchy::Registry>(*std::move(registry));
+    if (Status status = hierarchy::Tree::check(*change.registry); !status.ok()) return status;
+    waiting_.push_back(std::make_shared<const HierarchyChange>(std::move(change)));
+  }
+  return {};
 }
 
 std::map<std::string, Summary::Hierarchy> GroupLane::summary(std::uint64_t tuples) const {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bytes.h"
 #include "engine/cuts.h"
 #include "engine/entry.h"
 #include "engine/group_tuples.h"
@@ -53,6 +54,13 @@ class GroupLane {
   // The results since the last call, if there are any and somebody wants them.
   std::optional<GroupTuples::View> take_tuples();
 
+  // Everything that later results and tuples depend on, between two entries.
+  // REQUIRES: no results wait for take_tuples().
+  void save(core::Writer& into) const;
+  // What save() wrote, maybe with other keys; the names have the columns that they had. An error
+  // (kInvalid) leaves a lane that is of no use. REQUIRES: it is as it was made.
+  Status restore(core::Reader& in);
+
   bool standing() const { return groups_.has_value(); }
   // By root, of a run of so many tuples. REQUIRES: standing().
   std::map<std::string, Summary::Hierarchy> summary(std::uint64_t tuples) const;
@@ -61,6 +69,9 @@ class GroupLane {
  private:
   hierarchy::Spec spec_of(GroupOptions options);
   void start(Time stream_time);
+  void make_groups(bool several_fields, Time stream_time);
+  Status restore_waiting(core::Reader& in);
+  bool restore_place(core::Reader& in);
   void put_waiting(RecordPosition seq);
   void put(const HierarchyChange& change, const hierarchy::PublishCut& cut);
   // Publishes what lies before record `index` of the entry, be it the next boundary in records.

@@ -28,6 +28,8 @@ class GroupTuples {
   // Results are tuples of records from `base` on until the next call.
   void open(std::uint64_t base);
   void add(const GroupResult& result);
+  // Between two entries it is all there is to save: everything else begins anew with open().
+  bool several_fields() const { return several_fields_; }
   bool empty() const { return taken_ || entry_.columns.tuples() == 0; }
   // One batch of all that were added since the last finish(), grouped by stream, with stream time
   // after each tuple. Good until the next add() or open().

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -89,9 +88,8 @@ class Forest {
 
   // Sensors and registries, with their numbers; forest_bytes.cc.
   void save(core::Writer& into) const;
-  // An error (kInvalid) leaves a forest that is of no use. `check` says whether a registry may
-  // stand at all. REQUIRES: it is as it was made.
-  Status restore(core::Reader& in, const std::function<Status(const Registry&)>& check);
+  // An error (kInvalid) leaves a forest that is of no use. REQUIRES: it is as it was made.
+  Status restore(core::Reader& in);
 
   // The most groups that there have been above one sensor, in all trees together.
   std::uint64_t most_above() const { return most_above_; }

@@ -14,7 +14,7 @@ void Forest::save(core::Writer& into) const {
   for (const Standing& standing : trees_) hierarchy::save(standing.tree->registry(), into);
 }
 
-Status Forest::restore(core::Reader& in, const std::function<Status(const Registry&)>& check) {
+Status Forest::restore(core::Reader& in) {
   const Status damaged(Code::kInvalid, "saved hierarchies: their sensors are no such thing");
   const auto saved = in.get<std::uint32_t>();
   for (std::uint32_t sensor = 0; sensor < saved; ++sensor) {
@@ -28,7 +28,7 @@ Status Forest::restore(core::Reader& in, const std::function<Status(const Regist
   for (std::uint32_t t = 0; t < trees; ++t) {
     Result<Registry> registry = restore_registry(in);
     if (!registry.ok()) return registry.status();
-    if (Status status = check(*registry); !status.ok()) return status;
+    if (Status status = Tree::check(*registry); !status.ok()) return status;
     put(t, std::make_shared<const Registry>(*std::move(registry)));
   }
   return in.ok() && sensors() == saved ? Status() : damaged;

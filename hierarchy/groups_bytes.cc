@@ -23,8 +23,7 @@ void Groups::Family::save(std::int64_t stream_time, core::Writer& into) const {
 }
 
 Status Groups::Family::restore(core::Reader& in) {
-  const auto check = [this](const Registry& registry) { return check_size(registry, spec); };
-  if (Status status = forest.restore(in, check); !status.ok()) return status;
+  if (Status status = forest.restore(in); !status.ok()) return status;
   counts.resize(forest.trees());
   for (Counts& of : counts) {
     for (std::uint64_t* count : {&of.applied, &of.late, &of.without_time, &of.results}) {

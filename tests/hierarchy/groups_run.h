@@ -121,18 +121,39 @@ class GroupsRun {
   explicit GroupsRun(const Spec& spec)
       : spec_(spec),
         fields_(spec.options.fields.size()),
-        groups_(keys_,
-                [this](const PublishCut& cut, std::span<const Row> rows) { take(cut, rows); }) {}
+        keys_(std::make_unique<core::KeyTable>()),
+        groups_(groups_with(*keys_)) {}
 
-  Groups& groups() { return groups_; }
+  Groups& groups() { return *groups_; }
+  std::string saved() const {
+    core::Writer writer;
+    groups_->save(writer);
+    return writer.take();
+  }
+  // Goes on with groups restored from bytes, with keys that have met only some streams, in another
+  // order.
+  Status resume(std::string_view bytes, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    auto keys = std::make_unique<core::KeyTable>();
+    for (std::uint32_t id = keys_->size(); id-- > 0;) {
+      const core::Key& key = keys_->key(StreamId{id});
+      if (random() % 2 == 0) keys->find_or_add(keys->dataset(key.dataset), key.stream);
+    }
+    auto groups = groups_with(*keys);
+    core::Reader in(bytes);
+    const Status status = groups->restore(in);
+    groups_ = std::move(groups);
+    keys_ = std::move(keys);
+    return status;
+  }
   // Fields that tuples have.
   void fields(std::size_t n) { fields_ = n; }
   void put(std::string_view registry, const Spec* spec = nullptr) {
     put(registry_of(outline(registry)), spec);
   }
   void put(std::shared_ptr<const Registry> registry, const Spec* spec = nullptr) {
-    groups_.change(std::move(registry), spec == nullptr ? spec_ : *spec,
-                   {RecordPosition{seq_}, Time{stream_time_}, false});
+    groups_->change(std::move(registry), spec == nullptr ? spec_ : *spec,
+                    {RecordPosition{seq_}, Time{stream_time_}, false});
   }
   // In blocks of random lengths and calls of random lengths; 0 = one block, one call.
   void feed(const std::vector<Given>& tuples, std::uint64_t seed = 0) {
@@ -145,7 +166,7 @@ class GroupsRun {
     }
   }
   void feed(std::initializer_list<const char*> texts) { feed(all_given(texts)); }
-  void finish() { groups_.finish(RecordPosition{seq_}); }
+  void finish() { groups_->finish(RecordPosition{seq_}); }
 
   // Every row: "R[0,10) 2,12 @14 #3"; windows in seconds, count and sum.
   std::vector<std::string> take_lines() { return std::exchange(lines, {}); }
@@ -159,7 +180,7 @@ class GroupsRun {
   std::uint64_t seq() const { return seq_; }
   std::int64_t stream_time() const { return stream_time_; }
   StreamId stream(const std::string& dataset, const std::string& name) {
-    return keys_.find_or_add(keys_.dataset(dataset), name);
+    return keys_->find_or_add(keys_->dataset(dataset), name);
   }
 
  private:
@@ -191,7 +212,7 @@ class GroupsRun {
       std::uint32_t end = n;
       if (random != nullptr)
         end = std::min(n, at + 1 + static_cast<std::uint32_t>((*random)() % n));
-      groups_.apply(columns, at, end, base, said.data());
+      groups_->apply(columns, at, end, base, said.data());
       at = end;
     }
     verdicts.insert(verdicts.end(), said.begin(), said.end());
@@ -199,6 +220,10 @@ class GroupsRun {
     stream_time_ = std::max(stream_time_, columns.max_time);
   }
 
+  std::unique_ptr<Groups> groups_with(const core::KeyTable& keys) {
+    return std::make_unique<Groups>(
+        keys, [this](const PublishCut& cut, std::span<const Row> rows) { take(cut, rows); });
+  }
   static std::string time_of(Time time) {
     if (!time.known()) return "-";
     return time.ns % kS == 0 ? std::to_string(time.ns / kS) : std::to_string(time.ns) + "ns";
@@ -227,10 +252,10 @@ class GroupsRun {
     all += "\n";
   }
 
-  core::KeyTable keys_;
   const Spec spec_;  // of registries that name none
   std::size_t fields_;
-  Groups groups_;
+  std::unique_ptr<core::KeyTable> keys_;
+  std::unique_ptr<Groups> groups_;
   std::uint64_t seq_ = 0;
   std::int64_t stream_time_ = kNoTime.ns;
 };
