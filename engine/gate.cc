@@ -72,7 +72,7 @@ void Gate::pass_first(Entry& entry, Seq seq) {
   passed_.store(passed + 1, std::memory_order_release);
 }
 
-void Gate::save(core::Writer& out) {
+void Gate::save(core::Writer& out) const {
   const std::scoped_lock lock(mutex_);
   out.put(stream_time_);
   out.put(row_);
