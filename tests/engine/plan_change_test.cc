@@ -37,7 +37,7 @@ class PlanChange : public testing::Test {
  protected:
   explicit PlanChange(unsigned workers = 1)
       : routes_{.workers = workers},
-        plans_(names_, routes_,
+        plans_(names_,
                {.emit = {0, 10},
                 .state_directory = {},
                 .kinds = &kinds_,
@@ -52,6 +52,7 @@ class PlanChange : public testing::Test {
   std::shared_ptr<const Crossing> cross(const std::string& requests, bool emission = false) {
     Cut cut;
     cut.ordinal = ordinal_++;
+    cut.routes = &routes_;
     cut.emission = emission;
     std::uint64_t order = 0;
     for (Request& request : requests.empty() ? std::vector<Request>() : parse(requests)) {
@@ -204,8 +205,9 @@ TEST(PlanChangeWithoutRescale, SaysThatWorkersCannotBeChanged) {
   Names names(keys);
   const core::Routes routes{.workers = 1};
   const Kinds kinds;
-  PlanLog plans(names, routes, {.emit = {0, 10}, .state_directory = {}, .kinds = &kinds});
+  PlanLog plans(names, {.emit = {0, 10}, .state_directory = {}, .kinds = &kinds});
   Cut cut;
+  cut.routes = &routes;
   cut.requests.push_back({0, std::make_shared<const Request>(one(R"({"workers":2})"))});
   EXPECT_EQ(plans.cross(cut, [](const auto&) {})->answers.front().reason,
             "the number of workers cannot be changed here");
