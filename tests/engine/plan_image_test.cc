@@ -276,7 +276,7 @@ class Side {
  public:
   Side(const std::string& directory, Period emit)
       : directory_(directory),
-        plans(names, routes_, {emit, directory, &kinds, start_hierarchies(), group_options(emit)}),
+        plans(names, {emit, directory, &kinds, start_hierarchies(), group_options(emit)}),
         cursor(emit) {}
 
   void cross(const Cut& cut) {
