@@ -17,12 +17,12 @@ namespace {
 using hierarchy::Registries;
 using hierarchy::Registry;
 
-struct Standing {
+struct RootStanding {
   std::shared_ptr<const Registry> registry;
   GroupOptions options;
   const HierarchyConfig* config = nullptr;
 };
-using Standings = std::map<std::string, Standing>;  // by root
+using Standings = std::map<std::string, RootStanding>;  // by root
 
 Result<Standings> standings_of(const RunTexts& texts) {
   const Config config = engine_config(texts.options);
@@ -39,7 +39,7 @@ Result<Standings> standings_of(const RunTexts& texts) {
       const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
       if (!fits.ok()) return fits.with(given.name);
       const std::string root = shared->root().identifier;
-      standings.emplace(root, Standing{std::move(shared), options, &given});
+      standings.emplace(root, RootStanding{std::move(shared), options, &given});
     }
   }
   return standings;
@@ -92,7 +92,7 @@ class RegistryJson {
   std::string json_;
 };
 
-Result<std::string> part_of(const Standing& standing) {
+Result<std::string> part_of(const RootStanding& standing) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   std::string_view text = standing.config->registry;
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
@@ -123,7 +123,7 @@ Status reload_registries(const RunTexts& was, const RunTexts& now, Reload& reloa
   const Config config = engine_config(now.options);
   Registries standing_now;
   for (const auto& [root, standing] : *before) (void)standing_now.put(standing.registry);
-  std::map<std::string, const Standing*> left;
+  std::map<std::string, const RootStanding*> left;
   for (const auto& [root, standing] : *after) {
     const auto known = before->find(root);
     const GroupOptions& options = known != before->end()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "engine/json_scan.h"
 #include "engine/json_text.h"
@@ -28,7 +29,7 @@ struct Part {
 // Who asks something, by requestID, uid and partition.
 using Asker = std::tuple<std::string, std::string, std::string>;
 
-struct Standing {
+struct FromStart {
   std::map<std::string, Part> builds;                // by identity; the first of each counts
   std::map<std::string, std::vector<Part>> queries;  // by what they ask of which identity
   std::vector<Part> plugins;
@@ -92,7 +93,7 @@ class StandingTexts {
     drop_placed_queries();
     return {};
   }
-  Standing standing;
+  FromStart standing;
 
  private:
   void add(const Request& request, std::string_view raw) {
@@ -187,8 +188,8 @@ Result<ReloadedRequests> reload_requests(const RunTexts& was, const RunTexts& no
   // What the run began with was answered; what was wrong with it is no matter now.
   (void)before.read(was);
   if (Status s = after.read(now); !s.ok()) return s;
-  const Standing& old = before.standing;
-  const Standing& fresh = after.standing;
+  const FromStart& old = before.standing;
+  const FromStart& fresh = after.standing;
   ReloadedRequests parts;
   for (const Part& plugin : fresh.plugins) {
     const bool known = std::any_of(old.plugins.begin(), old.plugins.end(), [&](const Part& one) {
@@ -212,12 +213,12 @@ Result<ReloadedRequests> reload_requests(const RunTexts& was, const RunTexts& no
     ++reload.added;
   }
   static const std::vector<Part> kNobody;
-  const auto of = [](const Standing& standing, const std::string& question) -> const auto& {
+  const auto of = [](const FromStart& standing, const std::string& question) -> const auto& {
     const auto found = standing.queries.find(question);
     return found == standing.queries.end() ? kNobody : found->second;
   };
   std::set<std::string> questions;
-  for (const Standing* standing : {&old, &fresh}) {
+  for (const FromStart* standing : {&old, &fresh}) {
     for (const auto& [question, queries] : standing->queries) questions.insert(question);
   }
   for (const std::string& question : questions) {

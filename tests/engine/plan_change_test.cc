@@ -33,10 +33,16 @@ std::string registry(const std::string& root, const std::string& member) {
 }
 std::string change(const std::string& parts) { return R"({"change":[)" + parts + "]}"; }
 
+core::Routes routes_to(unsigned workers) {
+  core::Routes routes;
+  routes.workers = workers;
+  return routes;
+}
+
 class PlanChange : public testing::Test {
  protected:
   explicit PlanChange(unsigned workers = 1)
-      : routes_{.workers = workers},
+      : routes_(routes_to(workers)),
         plans_(names_,
                {.emit = {0, 10},
                 .state_directory = {},
@@ -203,7 +209,7 @@ TEST_F(PlanChange, AsksForWorkersLastAndOnlyIfTheRestGoesWell) {
 TEST(PlanChangeWithoutRescale, SaysThatWorkersCannotBeChanged) {
   core::KeyTable keys;
   Names names(keys);
-  const core::Routes routes{.workers = 1};
+  const core::Routes routes;
   const Kinds kinds;
   PlanLog plans(names, {.emit = {0, 10}, .state_directory = {}, .kinds = &kinds});
   Cut cut;
