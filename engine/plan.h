@@ -206,6 +206,7 @@ class PlanLog {
   Status restore_builds(core::Reader& in, Kinds& kinds);
   Status restore_queries(core::Reader& in, Kinds& kinds, const Numbered& builds);
   Numbered numbered() const;
+  std::vector<HierarchyChange> standing_hierarchies() const;
   Status settle(Build& build) const;
   struct Continuous {
     std::shared_ptr<const Request> request;
