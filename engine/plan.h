@@ -208,6 +208,7 @@ class PlanLog {
   Status restore_builds(core::Reader& in, Kinds& kinds);
   Status restore_queries(core::Reader& in, Kinds& kinds, const Numbered& builds);
   Numbered numbered() const;
+  std::vector<HierarchyChange> standing_hierarchies() const;
   Status settle(Build& build) const;
   struct Undo;
   struct Continuous {

@@ -64,8 +64,7 @@ std::map<std::uint64_t, std::shared_ptr<const Build>> PlanLog::builds() const {
   return numbered();
 }
 
-std::vector<HierarchyChange> PlanLog::hierarchies() const {
-  const std::scoped_lock lock(mutex_);
+std::vector<HierarchyChange> PlanLog::standing_hierarchies() const {
   std::vector<HierarchyChange> standing;
   for (const auto& [root, registry] : registries_.all()) {
     standing.push_back({registry, group_options_.at(root)});
@@ -73,29 +72,45 @@ std::vector<HierarchyChange> PlanLog::hierarchies() const {
   return standing;
 }
 
-void PlanLog::save(core::Writer& out) const {
+std::vector<HierarchyChange> PlanLog::hierarchies() const {
   const std::scoped_lock lock(mutex_);
+  return standing_hierarchies();
+}
+
+void PlanLog::save(core::Writer& out) const {
+  // What others wait for is no longer than it takes to copy pointers: a registry may have millions
+  // of members.
+  std::unique_lock lock(mutex_);
+  const std::uint64_t next_ordinal = first_pending_ + pending_.size();
+  const std::uint64_t next_build = next_build_;
+  const std::shared_ptr<const Plan> plan = plan_;
+  const std::vector<HierarchyChange> hierarchies = standing_hierarchies();
+  std::vector<std::shared_ptr<const Build>> builds;
+  builds.reserve(builds_.size());
+  for (const auto& [identity, build] : builds_) builds.push_back(build);
+  const std::vector<Continuous> continuous = continuous_;
+  lock.unlock();
+
   // A kind may be asked for by what comes later, though no build has it now.
   const std::vector<std::string> plugins =
       options_.kinds != nullptr ? options_.kinds->loaded() : std::vector<std::string>();
   out.put(static_cast<std::uint32_t>(plugins.size()));
   for (const std::string& path : plugins) out.put_text(path);
-
-  out.put(first_pending_ + static_cast<std::uint64_t>(pending_.size()));
-  out.put(plan_->epoch);
-  out.put(next_build_);
-  out.put(static_cast<std::uint64_t>(registries_.size()));
-  for (const auto& [root, registry] : registries_.all()) {
-    registry->save(out);
-    engine::save(group_options_.at(root), out);
+  out.put(next_ordinal);
+  out.put(plan->epoch);
+  out.put(next_build);
+  out.put(static_cast<std::uint64_t>(hierarchies.size()));
+  for (const HierarchyChange& standing : hierarchies) {
+    standing.registry->save(out);
+    engine::save(standing.options, out);
   }
-  out.put(static_cast<std::uint64_t>(builds_.size()));
-  for (const auto& [identity, build] : builds_) {
+  out.put(static_cast<std::uint64_t>(builds.size()));
+  for (const auto& build : builds) {
     out.put(build->number);
     engine::save(*build->request, out);
   }
-  out.put(static_cast<std::uint64_t>(continuous_.size()));
-  for (const Continuous& query : continuous_) {
+  out.put(static_cast<std::uint64_t>(continuous.size()));
+  for (const Continuous& query : continuous) {
     out.put(query.build->number);
     engine::save(*query.request, out);
   }
