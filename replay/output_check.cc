@@ -114,6 +114,7 @@ std::vector<NamedFile> replay_texts(const ReplayOptions& options) {
     read.push_back({"the registry", hierarchy.registry});
   }
   if (!options.control.empty()) read.push_back({"the control file", options.control});
+  if (!options.faults.empty()) read.push_back({"the fault plan", options.faults});
   return read;
 }
 
