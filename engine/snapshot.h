@@ -16,20 +16,13 @@
 #include <vector>
 
 #include "core/files.h"
+#include "ingest/splitter.h"
 #include "weir/status.h"
 #include "weir/types.h"
 
 namespace weir::engine {
 
-// Where reading goes on: sources before `source` are used up; of it, `offset` (decompressed) bytes
-// are.
-struct SourcePosition {
-  std::uint32_t source = 0;
-  std::uint64_t offset = 0;
-  bool given = false;  // a block of it was given out, so lines go on
-  std::optional<std::string> header;  // of a CSV source that has one, once it was read
-  std::uint32_t header_lines = 0;
-};
+using SourcePosition = ingest::SplitterPosition;
 
 struct Snapshot {
   RecordPosition records{};  // before the mark
@@ -40,12 +33,12 @@ struct Snapshot {
   // What must be as it was, by a name that users know ("layout", "requests"), hashed.
   std::map<std::string, std::uint64_t> settings;
   // Saved by those who own it.
-  std::string names;    // Names, and the layout
-  std::string plan;     // PlanLog
-  std::string cursor;   // CutCursor
-  std::string gate;     // Gate
-  std::string headers;  // HeaderFold
-  std::string lane;     // GroupLane; empty: no hierarchies
+  std::string names;                 // Names, and the layout
+  std::string plan;                  // PlanLog
+  std::string cursor;                // CutCursor
+  std::string gate;                  // Gate
+  std::string headers;               // HeaderFold
+  std::string lane;                  // GroupLane; empty: no hierarchies
   std::vector<std::string> workers;  // the rest of the holdings of each
 };
 

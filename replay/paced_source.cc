@@ -12,6 +12,7 @@
 
 #include "engine/gate.h"
 #include "ingest/csv_rejects.h"
+#include "ingest/source.h"
 #include "replay/units.h"
 
 namespace weir::replay {
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kReadBytes = 64 << 10;
 // Longer waits are the engine's: it has other things to do, and an interrupt to see.
 constexpr std::int64_t kLongestNap = 2'000'000;
+constexpr std::int64_t kIdleNap = 1'000'000;
 
 // A distance in ns as a wait that can be added to any time of a clock without overflow: hostile
 // event times lie up to three centuries apart, and a small factor multiplies that.
@@ -303,13 +305,66 @@ bool PacedSource::release(std::size_t length) {
     event_known_ = false;
     event_.reset();
   }
+  pass(length);
+  return true;
+}
+
+// What follows begins behind these bytes.
+void PacedSource::pass(std::size_t length) {
   started_ = true;
   within_long_line_ = bytes_[ready_ + length - 1] != '\n';
   ready_ += length;
   searched_ = ready_;
   quoted_ = false;
   first_line_ = 0;
-  return true;
+}
+
+// Passes over the header and what stands before it, but no more than `bytes`; returns how many.
+std::uint64_t PacedSource::skip_header(std::uint64_t bytes) {
+  std::uint64_t gone = 0;
+  while (records_.header && gone < bytes) {
+    const std::optional<std::size_t> length = next_record();
+    if (!length.has_value()) {
+      if (!refill()) {
+        if (last_.has_value()) break;
+        schedule_->nap(kIdleNap);
+      }
+      continue;
+    }
+    const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(*length, bytes - gone));
+    std::string_view record(bytes_.data() + ready_, taken);
+    if (!started_ && record.starts_with(kByteOrderMark)) {
+      record.remove_prefix(kByteOrderMark.size());
+    }
+    if (!within_long_line_ && !blank(record)) {
+      if (records_.event_time) (void)records_.event_time(record);
+      records_.header = false;
+    }
+    gone += taken;
+    pass(taken);
+    begin_ = ready_;
+  }
+  return gone;
+}
+
+Status PacedSource::skip(std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  if (!records_.header) {
+    started_ = true;
+    return inner_->skip(bytes);
+  }
+  std::uint64_t gone = skip_header(bytes);
+  // What was read to find the header's end comes first.
+  const auto read =
+      static_cast<std::size_t>(std::min<std::uint64_t>(bytes - gone, bytes_.size() - ready_));
+  if (read != 0) pass(read);
+  begin_ = ready_;
+  gone += read;
+  within_long_line_ = false;  // a run goes on at the start of a record
+  if (gone == bytes) return {};
+  if (!last_.has_value()) return ingest::read_and_skip(*inner_, bytes - gone, gone);
+  if (last_->state == ReadResult::State::kError) return last_->error;
+  return ingest::too_short(name(), gone, bytes);
 }
 
 ReadResult PacedSource::read(std::span<char> into) {

@@ -139,6 +139,9 @@ class PacedSource final : public Source {
   PacedSource& operator=(const PacedSource&) = delete;
 
   ReadResult read(std::span<char> into) override;
+  bool repeatable() const override { return inner_->repeatable(); }
+  // Not paced, and not in the report; but a header is shown to event_time.
+  Status skip(std::uint64_t bytes) override;
   const std::string& name() const override { return inner_->name(); }
   bool repeatable() const override { return inner_->repeatable(); }
   Status skip(std::uint64_t bytes) override;
@@ -148,6 +151,8 @@ class PacedSource final : public Source {
  private:
   std::optional<std::size_t> next_record();
   bool release(std::size_t length);
+  void pass(std::size_t length);
+  std::uint64_t skip_header(std::uint64_t bytes);
   bool refill();
   Status read_header();
   void end();
