@@ -34,6 +34,8 @@ class Collector {
   void on_answer(std::function<void(const Answer&)> callback) { callback_ = std::move(callback); }
   void on_reject(std::function<void(const Reject&)> callback) { on_reject_ = std::move(callback); }
 
+  // The first crossing has this number. REQUIRES: before it.
+  void start_at(std::uint64_t ordinal) { first_open_ = ordinal; }
   // A new crossing; called in cut order.
   void open(std::shared_ptr<const Crossing> crossing);
   // The whole of what one of `contributors` workers adds to the answer to an ask.

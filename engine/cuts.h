@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/bytes.h"
 #include "engine/entry.h"
 #include "weir/config.h"
+#include "weir/status.h"
 #include "weir/types.h"
 
 namespace weir::engine {
@@ -56,6 +58,14 @@ class CutCursor {
   // At the end of input: what waits for the end, and what waited in vain.
   Cut end();
 
+  // Everything, with the requests that wait. REQUIRES: none of the current block's cuts has been
+  // taken yet.
+  void save(core::Writer& out) const;
+  // What was saved of a cursor with the same period (kInvalid: damaged). REQUIRES: it is new.
+  Status restore(core::Reader& in, Kinds& kinds);
+
+  // Number of the next cut.
+  std::uint64_t next_ordinal() const { return ordinal_; }
   RecordPosition position() const { return RecordPosition{base_}; }
   // Stream time before the current block. REQUIRES: none of its cuts has been taken yet.
   std::int64_t stream_time() const { return time_; }

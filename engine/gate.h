@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "core/batch.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "engine/entry.h"
 #include "weir/answer.h"
+#include "weir/status.h"
 
 namespace weir::engine {
 
@@ -47,6 +49,11 @@ class Gate {
     if (max_jump_ == 0 || passed_.load(std::memory_order_acquire) > raw(seq)) return;
     pass_first(entry, seq);
   }
+
+  // What the records so far have brought about. REQUIRES: no entry is being passed.
+  void save(core::Writer& out);
+  // kInvalid: damaged. REQUIRES: nothing has passed yet; the number of the first entry is 0.
+  Status restore(core::Reader& in);
 
  private:
   struct Future {

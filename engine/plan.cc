@@ -143,6 +143,7 @@ std::size_t PlanLog::pending() const {
 
 std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
+  making.crossing->ordinal = cut.ordinal;
   making.ended = cut.end;
   making.columns = cut.columns;
   if (cut.ordinal == 0) start_hierarchies(making);
@@ -176,7 +177,6 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
         Plan{Epoch{raw(plan_->epoch) + 1}, builds_.size(), continuous_.size()});
   }
   Crossing& crossing = *making.crossing;
-  crossing.ordinal = cut.ordinal;
   crossing.plan = plan_;
   for (Answer& answer : crossing.answers) {
     answer.epoch = plan_->epoch;

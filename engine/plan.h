@@ -14,12 +14,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/batch.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "engine/cuts.h"
 #include "engine/request.h"
@@ -132,6 +132,12 @@ class Names {
   void set_default_field(const std::string& field);
   std::string default_field() const;
 
+  // Every field in the order of its number. plan_image.cc
+  void save(core::Writer& out) const;
+  // Fields get the numbers they had; those known by now that were not known then come behind them.
+  // kInvalid: damaged. REQUIRES: nobody keeps a number that was given out here.
+  Status restore(core::Reader& in);
+
  private:
   core::KeyTable& keys_;
   mutable std::mutex mutex_;
@@ -176,9 +182,31 @@ class PlanLog {
 
   // A save that a crossing asked for has been done, or has failed.
   void saved(const std::string& path);
+  // Whether that is so of every save that a crossing before that number asked for. A run that goes
+  // on behind it may read their files, and asks nobody to write them again.
+  bool saves_done(std::uint64_t before) const;
+
+  // plan_image.cc: what stands behind the last crossing, whoever has still to take it: plug-ins,
+  // builds, continuous queries, hierarchies. Not what is in the synopses, nor saves under way.
+  void save(core::Writer& out) const;
+  // kInvalid, kNotFound: damaged, or a plug-in is not there any more; then this log is of no use.
+  // The next cut has the number next_ordinal(). REQUIRES: nothing has been crossed; the names have
+  // been restored.
+  Status restore(core::Reader& in, Kinds& kinds);
+  std::uint64_t next_ordinal() const;
+  // Those that stand, by number.
+  std::map<std::uint64_t, std::shared_ptr<const Build>> builds() const;
+  // Those that stand, by root.
+  std::vector<HierarchyChange> hierarchies() const;
 
  private:
   struct Making;
+  using Numbered = std::map<std::uint64_t, std::shared_ptr<const Build>>;
+  Status restore_hierarchies(core::Reader& in);
+  Status restore_builds(core::Reader& in, Kinds& kinds);
+  Status restore_queries(core::Reader& in, Kinds& kinds, const Numbered& builds);
+  Numbered numbered() const;
+  Status settle(Build& build) const;
   struct Continuous {
     std::shared_ptr<const Request> request;
     std::shared_ptr<const Build> build;
@@ -233,8 +261,9 @@ class PlanLog {
   // One prototype for all builds of equal type and parameters, for as long as one of them stands.
   std::map<std::pair<int, std::vector<double>>, std::weak_ptr<const synopses::Synopsis>>
       prototypes_;
-  // Files, without links, that a crossing has asked to be written and that are not there yet.
-  std::set<std::string> saving_;
+  // Files, without links, that a crossing has asked to be written and that are not there yet, with
+  // its number.
+  std::map<std::string, std::uint64_t> saving_;
   std::condition_variable saved_;
 };
 

@@ -62,7 +62,7 @@ void PlanLog::save(const std::shared_ptr<const Request>& request, Making& making
   ask.directory = options_.state_directory;
   ask.stream = request->stream;
   ask.done = [this, file = *file] { saved(file); };
-  saving_.insert(*file);
+  saving_.emplace(*file, making.crossing->ordinal);
   this->ask(std::move(ask), *request, Answer::Kind::kAck, making);
 }
 
@@ -70,6 +70,12 @@ void PlanLog::saved(const std::string& file) {
   const std::scoped_lock lock(mutex_);
   saving_.erase(file);
   saved_.notify_all();
+}
+
+bool PlanLog::saves_done(std::uint64_t before) const {
+  const std::scoped_lock lock(mutex_);
+  return std::none_of(saving_.begin(), saving_.end(),
+                      [before](const auto& file) { return file.second < before; });
 }
 
 Result<std::string> PlanLog::file_of(const Request& request) const {

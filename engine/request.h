@@ -26,9 +26,13 @@ struct Position {
   Time time;                // kTime: just before the first record whose stream time reaches it
 };
 
+// Parts of one synopsis.
+inline constexpr unsigned kMaxParallelism = 256;
+
 enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList, kPlugin, kRegistry };
 
 struct Request {
+  std::string text;  // its own JSON, as it was given
   Op op = Op::kBuild;
   // Echoed as JSON text; empty = absent.
   std::string request_id, uid, partition;

@@ -19,13 +19,13 @@
 namespace weir::engine {
 namespace {
 
-constexpr unsigned kMaxParallelism = 256;
 constexpr std::size_t kMaxErrorBytes = 1000;
 
 }  // namespace
 
 RequestReader::RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds)
     : kinds_(kinds) {
+  request_.text = raw;
   const std::vector<std::string_view> raws = json_children(raw);
   std::size_t i = 0;
   for (const auto field : object) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/utf8.h"
 #include "hierarchy/registry_parts.h"
 #include "hierarchy/registry_path.h"
 
@@ -15,16 +14,6 @@ Status wrong(const std::string& path, const std::string& what) {
 }
 
 std::string line_of(const Edge& edge) { return "line " + std::to_string(edge.line); }
-
-// What is wrong with an identifier, or nothing.
-std::string identifier_fault(std::string_view identifier) {
-  if (identifier.empty()) return "an identifier is empty";
-  if (identifier.size() > kMaxIdentifier) {
-    return "an identifier is longer than " + std::to_string(kMaxIdentifier) + " bytes";
-  }
-  if (!core::is_utf8(identifier)) return "an identifier is not UTF-8";
-  return {};
-}
 
 // Reads an Outline depth first, without recursion: it may be hostile.
 class OutlineReader {

@@ -201,47 +201,6 @@ void PacedSource::end() {
   if (!std::exchange(ended_, true)) schedule_->source_ends();
 }
 
-Status PacedSource::skip(std::uint64_t bytes) {
-  if (bytes == 0) return {};
-  started_ = true;
-  if (!records_.header) return inner_->skip(bytes);
-  // The times of what follows stand where the header says.
-  if (Status s = read_header(); !s.ok()) return s;
-  const std::uint64_t there = std::min<std::uint64_t>(bytes, bytes_.size());
-  bytes_.erase(0, there);
-  ready_ = searched_ = 0;
-  if (last_.has_value() && there < bytes) {
-    return {Code::kIo,
-            fmt::format("{}: has only {} bytes, but the run had read {}", name(), there, bytes)};
-  }
-  return inner_->Source::skip(bytes - there);  // which reads on
-}
-
-Status PacedSource::read_header() {
-  started_ = false;
-  while (records_.header) {
-    const std::optional<std::size_t> length = next_record();
-    if (!length.has_value()) {
-      if (last_.has_value()) return last_->error;
-      if (!refill()) schedule_->nap(kLongestNap);
-      continue;
-    }
-    std::string_view record(bytes_.data() + ready_, *length);
-    if (ready_ == 0 && record.starts_with(kByteOrderMark)) {
-      record.remove_prefix(kByteOrderMark.size());
-    }
-    ready_ += *length;
-    searched_ = ready_;
-    quoted_ = false;
-    first_line_ = 0;
-    if (blank(record)) continue;
-    if (records_.event_time) (void)records_.event_time(record);
-    records_.header = false;
-  }
-  started_ = true;
-  return {};
-}
-
 // Length of the record at ready_, its line end included, or of the piece of a long line that is
 // there; nothing when it has not come yet.
 std::optional<std::size_t> PacedSource::next_record() {

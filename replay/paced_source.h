@@ -143,8 +143,6 @@ class PacedSource final : public Source {
   // Not paced, and not in the report; but a header is shown to event_time.
   Status skip(std::uint64_t bytes) override;
   const std::string& name() const override { return inner_->name(); }
-  bool repeatable() const override { return inner_->repeatable(); }
-  Status skip(std::uint64_t bytes) override;
   std::optional<std::uint64_t> size() const override { return inner_->size(); }
   std::uint64_t position() const override { return inner_->position(); }
 
@@ -154,7 +152,6 @@ class PacedSource final : public Source {
   void pass(std::size_t length);
   std::uint64_t skip_header(std::uint64_t bytes);
   bool refill();
-  Status read_header();
   void end();
 
   std::unique_ptr<Source> inner_;
