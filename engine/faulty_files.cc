@@ -7,8 +7,14 @@
 namespace weir::engine {
 namespace {
 
+// What a plan knows the file by: its name; segments of the journal are told by their folder.
 std::string name_of(std::string_view path) {
-  return std::string(path.substr(path.find_last_of('/') + 1));
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == path.npos) return std::string(path);
+  constexpr std::string_view kJournal = "journal";
+  const std::string_view folder = path.substr(0, slash);
+  const bool segment = folder == kJournal || folder.ends_with("/journal");
+  return std::string(path.substr(segment ? slash - kJournal.size() : slash + 1));
 }
 
 bool of_file(const FaultPlan::Fault& fault, const std::string& name) {

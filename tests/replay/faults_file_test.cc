@@ -133,6 +133,16 @@ TEST_F(FaultyFilesTest, FailTheCallsThatThePlanNames) {
   EXPECT_EQ(folder_.read("snapshot-2"), "abcdefghi");
 }
 
+TEST_F(FaultyFilesTest, KnowTheJournalByItsFolder) {
+  const auto faulty =
+      files("[[fault]]\nkind = \"io-error\"\ncall = \"open\"\nfile = \"journal\"\n");
+  ASSERT_EQ(faulty->mkdir(folder_.at("journal").c_str()), 0);
+  EXPECT_TRUE(keep(*faulty, "snapshot").ok());
+  EXPECT_EQ(faulty->open(folder_.at("journal/1").c_str(), O_WRONLY | O_CREAT), -1);
+  EXPECT_EQ(errno, EIO);
+  EXPECT_EQ(faulty->close(faulty->open(folder_.at("journal/1").c_str(), O_WRONLY | O_CREAT)), 0);
+}
+
 TEST_F(FaultyFilesTest, FailForEverIfThePlanSaysSo) {
   const auto faulty =
       files("[[fault]]\nkind = \"io-error\"\ncall = \"fsync\"\nfile = \"*\"\ntimes = 0\n");
