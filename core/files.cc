@@ -46,6 +46,7 @@ int Files::open(const char* path, int flags, mode_t mode) {
 }
 int Files::close(int file) { return ::close(file); }
 ssize_t Files::write(int file, const char* bytes, std::size_t n) { return ::write(file, bytes, n); }
+ssize_t Files::writev(int file, const iovec* parts, int n) { return ::writev(file, parts, n); }
 ssize_t Files::pread(int file, char* into, std::size_t n, std::uint64_t offset) {
   return ::pread(file, into, n, static_cast<off_t>(offset));
 }
