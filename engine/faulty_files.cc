@@ -98,6 +98,14 @@ ssize_t FaultyFiles::write(int file, const char* bytes, std::size_t n) {
   return wrote;
 }
 
+ssize_t FaultyFiles::writev(int file, const iovec* parts, int n) {
+  std::string all;
+  for (int i = 0; i < n; ++i) {
+    all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+  }
+  return write(file, all.data(), all.size());
+}
+
 ssize_t FaultyFiles::pread(int file, char* into, std::size_t n, std::uint64_t offset) {
   return files_.pread(file, into, n, offset);
 }

@@ -26,6 +26,7 @@ class FaultyFiles final : public core::Files {
   int open(const char* path, int flags, mode_t mode = 0666) override;
   int close(int file) override;
   ssize_t write(int file, const char* bytes, std::size_t n) override;
+  ssize_t writev(int file, const iovec* parts, int n) override;
   ssize_t pread(int file, char* into, std::size_t n, std::uint64_t offset) override;
   int fdatasync(int file) override;
   int fsync(int file) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "core/files.h"
@@ -79,7 +80,15 @@ const KeptSnapshot* StateListing::newest() const {
 
 Durable StateListing::durable() const {
   const KeptSnapshot* from = newest();
-  return from == nullptr ? Durable{} : Durable{from->source, from->offset};
+  Durable durable = from == nullptr ? Durable{} : Durable{from->source, from->offset};
+  // The journal goes on where the snapshot stands, or before that.
+  for (const auto& [source, bytes] : journal) {
+    if (source > durable.source) durable = {source, 0};
+    if (source == durable.source && bytes.begin <= durable.bytes) {
+      durable.bytes = std::max(durable.bytes, bytes.end);
+    }
+  }
+  return durable;
 }
 
 Result<StateListing> list_state(const std::string& directory) {
@@ -99,8 +108,73 @@ Result<StateListing> list_state(const std::string& directory) {
   }
   std::sort(names.begin(), names.end());
   for (const auto& [number, name] : names) listing.snapshots.push_back(look_at(directory, name));
+  if (Status s = list_journal(directory, listing); !s.ok()) return s;
   return listing;
 }
+
+namespace {
+
+std::string segment_json(const KeptSegment& kept) {
+  std::string sources = "[";
+  for (const auto& [source, bytes] : kept.sources) {
+    if (sources.size() > 1) sources += ',';
+    engine::JsonObject object;
+    sources +=
+        object.count("source", source).count("begin", bytes.begin).count("end", bytes.end).finish();
+  }
+  engine::JsonObject object;
+  object.text("file", kept.file).count("file_bytes", kept.bytes).flag("good", kept.damage.empty());
+  object.count("torn_bytes", kept.torn).json("sources", sources + ']');
+  if (!kept.damage.empty()) object.text("error", kept.damage);
+  return object.finish();
+}
+
+std::string journal_json(const StateListing& listing) {
+  std::string segments = "[", changes = "[";
+  for (const KeptSegment& kept : listing.segments) {
+    segments += (segments.size() > 1 ? "," : "") + segment_json(kept);
+  }
+  for (const KeptChange& change : listing.changes) {
+    if (changes.size() > 1) changes += ',';
+    engine::JsonObject object;
+    object.count("number", change.number).count("record", change.position);
+    changes += object.text("change", change.text).finish();
+  }
+  engine::JsonObject object;
+  return object.json("segments", segments + ']').json("changes", changes + ']').finish();
+}
+
+// "source 0: bytes 4,096 to 8,192; source 1: …".
+std::string sources_text(const std::map<std::uint32_t, KeptBytes>& sources) {
+  std::string text;
+  for (const auto& [source, bytes] : sources) {
+    text += fmt::format("{}source {}: bytes {} to {}", text.empty() ? "" : "; ", source,
+                        grouped(bytes.begin), grouped(bytes.end));
+  }
+  return text;
+}
+
+std::string readable_journal(const StateListing& listing) {
+  if (listing.segments.empty()) return "no journal\n";
+  Table table({{"journal"}, {"size", Table::Align::kRight}, {"holds"}, {"state"}});
+  for (const KeptSegment& kept : listing.segments) {
+    std::string state = kept.damage.empty() ? "good" : "damaged: " + kept.damage;
+    if (kept.damage.empty() && kept.torn != 0) {
+      state += fmt::format(", but for {} bytes that a crash left", grouped(kept.torn));
+    }
+    table.add({kept.file, short_bytes(static_cast<double>(kept.bytes)), sources_text(kept.sources),
+               state});
+  }
+  std::string text = table.render(0);
+  for (const KeptChange& change : listing.changes) {
+    constexpr std::size_t kShown = 60;
+    text += fmt::format("change {} after {} records: {}\n", change.number, grouped(change.position),
+                        cut_to(without_control(change.text), kShown));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string readable_listing(const StateListing& listing) {
   std::string text;
@@ -145,6 +219,7 @@ std::string listing_json(const StateListing& listing) {
   } else {
     object.count("resumes_at", from->records);
   }
+  object.json("journal", listing.segments.empty() ? "null" : journal_json(listing));
   return object.json("durable", durable_json(listing.durable())).finish();
 }
 

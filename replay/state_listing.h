@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +23,24 @@ struct KeptSnapshot {
   std::uint64_t changes = 0;  // live changes before it
 };
 
+// Bytes of a source, decompressed, from its beginning.
+struct KeptBytes {
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct KeptSegment {
+  std::string file;                   // without the directory: "journal/…"
+  std::uint64_t bytes = 0, torn = 0;  // torn: of them, at the end, that a run will cut off
+  std::string damage;                 // "" = none
+  std::map<std::uint32_t, KeptBytes> sources;
+};
+
+// A live change, with its place: right behind the record before `position`.
+struct KeptChange {
+  std::uint64_t number = 0, position = 0;
+  std::string text;
+};
+
 // What need not be sent again: sources before `source`, and so many bytes of it.
 struct Durable {
   std::uint32_t source = 0;
@@ -32,14 +50,19 @@ struct Durable {
 struct StateListing {
   std::string directory;
   std::vector<KeptSnapshot> snapshots;  // the newest last
+  std::vector<KeptSegment> segments;    // of the journal, in its order
+  std::vector<KeptChange> changes;
+  std::map<std::uint32_t, KeptBytes> journal;  // by source, of all segments
 
   // The newest good one, where a run would be resumed; null: none.
   const KeptSnapshot* newest() const;
   Durable durable() const;
 };
 
-// Every snapshot is checked whole. One that is damaged is no error here.
+// Every file is checked whole. One that is damaged is no error here.
 Result<StateListing> list_state(const std::string& directory);
+// The journal's part of it.
+Status list_journal(const std::string& directory, StateListing& into);
 
 // Several lines, each with its newline.
 std::string readable_listing(const StateListing& listing);

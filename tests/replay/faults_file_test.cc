@@ -156,6 +156,20 @@ TEST_F(FaultyFilesTest, WriteShortWithoutLosingAnything) {
   EXPECT_EQ(folder_.read("snapshot"), "abcdefghi");
 }
 
+TEST_F(FaultyFilesTest, TakeAWriteOfSeveralPartsForOne) {
+  const auto faulty = files(
+      "[[fault]]\nkind = \"no-space\"\ncall = \"write\"\nfile = \"*\"\n"
+      "[[fault]]\nkind = \"flip\"\nfile = \"*\"\nat_byte = 3\n");
+  const int file = faulty->open(folder_.at("a").c_str(), O_WRONLY | O_CREAT, 0600);
+  std::string first = "abc", second = "def";
+  const iovec parts[] = {{first.data(), first.size()}, {second.data(), second.size()}};
+  EXPECT_EQ(faulty->writev(file, parts, 2), -1);
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(faulty->writev(file, parts, 2), 6);
+  EXPECT_EQ(faulty->close(file), 0);
+  EXPECT_EQ(folder_.read("a"), "abceef");
+}
+
 TEST_F(FaultyFilesTest, FlipABitOfOneFile) {
   const auto faulty = files(
       "[[fault]]\nkind = \"flip\"\nfile = \"snapshot\"\nat_byte = 7\nnth = 2\n"

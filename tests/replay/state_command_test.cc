@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/journal.h"
 #include "engine/snapshot.h"
 #include "replay/state_listing.h"
 #include "tests/replay/subprocess.h"
@@ -81,6 +82,46 @@ TEST_F(StateCommand, TakesTheNewestByItsNumber) {
                           folder_.at("snapshot-00000000000000005000-0007.weir"));
   keep(4'000, 40);
   EXPECT_EQ(list_state(folder_.path())->newest()->records, 4'000u);
+}
+
+TEST_F(StateCommand, TellsWhatTheJournalHoldsButForItsTornEnd) {
+  {
+    std::vector<std::string> notices;
+    auto journal = engine::Journal::open(core::Files::of_system(), folder_.path(), {}, notices);
+    ASSERT_TRUE(journal.ok()) << journal.status().message();
+    ASSERT_TRUE((*journal)->append(1, 90'000, "0123456789").ok());
+    engine::Journal::Change change;
+    change.number = 4;
+    change.position = RecordPosition{1'234};
+    change.text = R"({"workers":4})";
+    ASSERT_TRUE((*journal)->append_change(change).ok());
+    ASSERT_TRUE((*journal)->append(1, 90'010, "abcde").ok());
+  }
+  std::string segment;
+  for (const auto& file : std::filesystem::directory_iterator(folder_.at("journal"))) {
+    if (file.file_size() > 0 && file.path().filename().string()[0] != '.') segment = file.path();
+  }
+  std::ofstream(segment, std::ios::binary | std::ios::app) << "torn";
+  const auto size = std::filesystem::file_size(segment);
+  keep(1'000, 90'005);
+
+  const auto listing = list_state(folder_.path());
+  ASSERT_TRUE(listing.ok());
+  ASSERT_EQ(listing->segments.size(), 1u);
+  EXPECT_EQ(listing->segments[0].torn, 4u);
+  EXPECT_EQ(listing->segments[0].damage, "");
+  EXPECT_EQ(listing->durable().source, 1u);
+  EXPECT_EQ(listing->durable().bytes, 90'015u);
+  const std::string json = listing_json(*listing);
+  EXPECT_THAT(json, HasSubstr(R"("sources":[{"source":1,"begin":90000,"end":90015}])"));
+  EXPECT_THAT(json,
+              HasSubstr(R"("changes":[{"number":4,"record":1234,"change":"{\"workers\":4}"}])"));
+  EXPECT_THAT(json, HasSubstr(R"("durable":{"source":1,"bytes":90015})"));
+  const std::string text = readable_listing(*listing);
+  EXPECT_THAT(text, HasSubstr("source 1: bytes 90,000 to 90,015"));
+  EXPECT_THAT(text, HasSubstr("good, but for 4 bytes that a crash left"));
+  EXPECT_THAT(text, HasSubstr("change 4 after 1,234 records: {\"workers\":4}"));
+  EXPECT_EQ(std::filesystem::file_size(segment), size);
 }
 
 TEST_F(StateCommand, SaysThatNothingIsKept) {
