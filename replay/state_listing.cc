@@ -200,6 +200,7 @@ std::string readable_listing(const StateListing& listing) {
     }
     text = table.render(0);
   }
+  text += readable_journal(listing);
   const Durable durable = listing.durable();
   return text +
          fmt::format("a sender goes on with source {} at byte {}\n", durable.source, durable.bytes);
