@@ -61,7 +61,9 @@ TEST(Backlog, AddsUpTheTimeThatARunWasMoreThanASecondLate) {
   Backlog backlog;
   for (const auto& [late, at] : {std::pair{0.5, 1.0}, {1.5, 2.0}, {2.5, 4.0}, {0.9, 5.0}, {0, 9}}) {
     backlog.add({.offered = {}, .released = 1, .seconds_late = late, .ended = false}, 1, at);
-    if (at == 4.0) EXPECT_EQ(backlog.text(), "behind 2.5 s");
+    if (at == 4.0) {
+      EXPECT_EQ(backlog.text(), "behind 2.5 s");
+    }
   }
   EXPECT_DOUBLE_EQ(backlog.report().late_seconds, 3);
   EXPECT_FALSE(backlog.report().greatest.has_value());
