@@ -115,6 +115,7 @@ std::vector<NamedFile> replay_texts(const ReplayOptions& options) {
   }
   if (!options.control.empty() && options.control != "-")
     read.push_back({"the control file", options.control});
+  if (!options.faults.empty()) read.push_back({"the fault plan", options.faults});
   return read;
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "engine/gate.h"
 #include "ingest/csv_rejects.h"
@@ -64,21 +65,34 @@ Result<Speed> parse_speed(std::string_view text) {
   return factor ? Speed{.factor = value} : Speed{.records_per_second = value};
 }
 
-std::string pace_line(const Speed& speed, const PaceReport& report) {
+std::string pace_line(const Speed& speed, const PaceReport& report, const BacklogReport& backlog) {
   const auto rate = [](double per_second) {
     return per_second < 100 ? fmt::format("{:.3g}", per_second)
                             : grouped(static_cast<std::uint64_t>(std::llround(per_second)));
   };
-  return fmt::format("{}: {} records/s offered, {} achieved, at most {:.3g} ms late", speed.text(),
-                     rate(report.offered_rate()), rate(report.achieved_rate()),
-                     report.worst_lateness * 1e3);
+  std::string text = fmt::format("{}: {} records/s offered, {} achieved, at most {:.3g} ms late",
+                                 speed.text(), rate(report.offered_rate()),
+                                 rate(report.achieved_rate()), report.worst_lateness * 1e3);
+  if (backlog.greatest.has_value()) {
+    text += fmt::format("; lag at most {} records, {} at the end", grouped(*backlog.greatest),
+                        grouped(backlog.at_end.value_or(0)));
+  }
+  if (backlog.late_seconds > 0) {
+    text += fmt::format("; more than a second late for {}", short_seconds(backlog.late_seconds));
+  }
+  return text;
 }
 
-std::string pace_json(const Speed& speed, const PaceReport& report) {
+std::string pace_json(const Speed& speed, const PaceReport& report, const BacklogReport& backlog) {
+  const auto count = [](const std::optional<std::uint64_t>& n) {
+    return n.has_value() ? std::to_string(*n) : "null";
+  };
   return fmt::format(R"({{"speed":"{}","offered_per_second":{},"achieved_per_second":{},)"
-                     R"("worst_lateness_seconds":{}}})",
+                     R"("worst_lateness_seconds":{},)"
+                     R"("lag":{{"greatest":{},"at_end":{},"late_seconds":{}}}}})",
                      speed.text(), report.offered_rate(), report.achieved_rate(),
-                     report.worst_lateness);
+                     report.worst_lateness, count(backlog.greatest), count(backlog.at_end),
+                     backlog.late_seconds);
 }
 
 PaceClock PaceClock::of_system() {
@@ -96,6 +110,7 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
     anchored_ = true;
     anchor_ = now;
   }
+  bool scheduled = true;
   asked_dated_ = event.has_value();
   asked_too_far_ = asked_dated_ && too_far(*event);
   if (speed_.records_per_second > 0) {
@@ -103,6 +118,7 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
   } else if (!event.has_value() || asked_too_far_ ||
              (first_event_.has_value() && event->ns < newest_event_)) {
     due_ = now;
+    scheduled = false;
   } else {
     if (!first_event_.has_value()) {
       // The clock of event time starts with the first time there is, now.
@@ -115,6 +131,10 @@ std::int64_t PaceSchedule::wait_for(std::optional<Time> event) {
         static_cast<std::uint64_t>(event->ns) - static_cast<std::uint64_t>(*first_event_);
     due_ = anchor_ + bounded_wait(static_cast<double>(distance) / speed_.factor);
   }
+  if (scheduled) {
+    shown_late_.store(std::max<std::int64_t>(now - due_, 0), std::memory_order_relaxed);
+  }
+  shown_anchor_.store(anchor_, std::memory_order_relaxed);
   return due_ - now;
 }
 
@@ -132,6 +152,27 @@ void PaceSchedule::released() {
   last_due_ = std::max(last_due_, due_);
   worst_ = std::max(worst_, last_ - due_);
   ++records_;
+  shown_records_.store(records_, std::memory_order_release);
+}
+
+PaceMoment PaceSchedule::moment() const {
+  PaceMoment moment;
+  moment.ended = sources_left_.load(std::memory_order_relaxed) == 0;
+  moment.released = shown_records_.load(std::memory_order_acquire);
+  const std::int64_t anchor = shown_anchor_.load(std::memory_order_relaxed);
+  const double rate = speed_.records_per_second;
+  if (rate > 0) moment.offered = moment.released;
+  if (anchor == kNever || moment.ended) return moment;
+  if (rate > 0) {
+    const double since = static_cast<double>(clock_.now() - anchor) * 1e-9;
+    const auto due = static_cast<std::uint64_t>(std::max(since * rate, 0.0)) + 1;
+    moment.offered = std::max(due, moment.released);
+    moment.seconds_late = std::max(since - static_cast<double>(moment.released) / rate, 0.0);
+  } else {
+    const auto late = shown_late_.load(std::memory_order_relaxed);
+    moment.seconds_late = static_cast<double>(late) * 1e-9;
+  }
+  return moment;
 }
 
 PaceReport PaceSchedule::report() const {
@@ -147,6 +188,17 @@ PacedSource::PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSche
                          PacedRecords records)
     : inner_(std::move(inner)), schedule_(std::move(schedule)), records_(std::move(records)) {
   records_.max_record_bytes = std::min(records_.max_record_bytes, kMaxPacedLine);
+  schedule_->source_begins();
+}
+
+// One that a run which is resumed has used up is never read. One that was not read to its end,
+// because the run was stopped, has more records than anyone knows.
+PacedSource::~PacedSource() {
+  if (!read_) end();
+}
+
+void PacedSource::end() {
+  if (!std::exchange(ended_, true)) schedule_->source_ends();
 }
 
 // Length of the record at ready_, its line end included, or of the piece of a long line that is
@@ -275,6 +327,7 @@ Status PacedSource::skip(std::uint64_t bytes) {
 }
 
 ReadResult PacedSource::read(std::span<char> into) {
+  read_ = true;
   while (ready_ - begin_ < into.size()) {
     const std::optional<std::size_t> record = next_record();
     if (record.has_value() ? !release(*record) : !refill()) break;
@@ -285,7 +338,10 @@ ReadResult PacedSource::read(std::span<char> into) {
     begin_ += n;
     return {.state = ReadResult::State::kData, .bytes = n, .error = {}};
   }
-  if (last_.has_value() && ready_ == bytes_.size()) return *last_;
+  if (last_.has_value() && ready_ == bytes_.size()) {
+    end();
+    return *last_;
+  }
   return {.state = ReadResult::State::kIdle, .bytes = 0, .error = {}};
 }
 
