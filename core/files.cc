@@ -1,7 +1,6 @@
 #include "core/files.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ namespace weir::core {
 namespace {
 
 Status failed(const char* call, int error) {
-  return {Code::kIo, fmt::format("{}: {}", call, std::strerror(error))};
+  return {Code::kIo, std::string(call) + ": " + std::strerror(error)};
 }
 
 // Closed whatever happens.
@@ -46,6 +45,7 @@ int Files::open(const char* path, int flags, mode_t mode) {
 }
 int Files::close(int file) { return ::close(file); }
 ssize_t Files::write(int file, const char* bytes, std::size_t n) { return ::write(file, bytes, n); }
+ssize_t Files::writev(int file, const iovec* parts, int n) { return ::writev(file, parts, n); }
 ssize_t Files::pread(int file, char* into, std::size_t n, std::uint64_t offset) {
   return ::pread(file, into, n, static_cast<off_t>(offset));
 }
@@ -113,7 +113,7 @@ Result<std::string> read_whole(Files& files, const std::string& path) {
   Open opened(files, files.open(path.c_str(), O_RDONLY));
   if (opened.get() < 0) {
     const Code code = errno == ENOENT ? Code::kNotFound : Code::kIo;
-    return Status(code, fmt::format("{}: open: {}", path, std::strerror(errno)));
+    return Status(code, path + ": open: " + std::strerror(errno));
   }
   std::string bytes;
   std::string chunk(std::size_t{1} << 20, '\0');

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@ class Files {
   virtual int open(const char* path, int flags, mode_t mode = 0666);
   virtual int close(int file);
   virtual ssize_t write(int file, const char* bytes, std::size_t n);
+  virtual ssize_t writev(int file, const iovec* parts, int n);
   virtual ssize_t pread(int file, char* into, std::size_t n, std::uint64_t offset);
   virtual int fdatasync(int file);
   virtual int fsync(int file);

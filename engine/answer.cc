@@ -50,6 +50,15 @@ std::string hierarchies_json(const std::map<std::string, Summary::Hierarchy>& hi
   return json + '}';
 }
 
+std::string rescales_json(const Summary::Rescales& rescales) {
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  engine::JsonObject wait;
+  wait.real("median", ms(rescales.median_wait_ns)).real("p99", ms(rescales.p99_wait_ns));
+  wait.real("max", ms(rescales.longest_wait_ns));
+  engine::JsonObject object;
+  return object.count("count", rescales.count).json("wait_ms", wait.finish()).finish();
+}
+
 }  // namespace
 
 std::string Answer::to_json() const {
@@ -137,6 +146,14 @@ std::string Summary::to_json() const {
   text_or_null(object, "digest", digest, !digest.empty());
   object.count("epoch", raw(epoch)).json("builds_without_tuples", unseen + ']');
   text_or_null(object, "layout", layout, !layout.empty());
+  if (resumed_from.has_value()) {
+    object.count("resumed_from", raw(*resumed_from));
+  } else {
+    object.null("resumed_from");
+  }
+  engine::JsonObject kept;
+  kept.count("kept", snapshots).count("failed", snapshots_failed);
+  object.json("snapshots", kept.finish()).json("rescales", rescales_json(rescales));
   if (!hierarchies.empty()) {
     object.json("hierarchies", hierarchies_json(hierarchies)).count("results", results);
   }

@@ -54,7 +54,8 @@ void Collector::contribute(std::uint64_t ordinal, const Action& ask,
     blank = waiting.answers.front();
   }
   // The last contributor finishes, without the lock: other answers go on meanwhile.
-  complete(ordinal, ask.answer, finish(*ask.ask, std::move(all), blank, threads_));
+  complete(ordinal, ask.answer,
+           finish(*ask.ask, std::move(all), blank, threads_.load(std::memory_order_relaxed)));
 }
 
 void Collector::give_out(Answer& answer) {

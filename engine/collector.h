@@ -29,11 +29,13 @@ class Collector {
   // At most so many answers wait for poll(); older ones give way and are counted.
   static constexpr std::size_t kMaxWaiting = 1'000'000;
 
-  // Query-time work may use so many threads. REQUIRES: before the first crossing.
-  void use_threads(unsigned threads) { threads_ = threads; }
+  // Query-time work may use so many threads.
+  void use_threads(unsigned threads) { threads_.store(threads, std::memory_order_relaxed); }
   void on_answer(std::function<void(const Answer&)> callback) { callback_ = std::move(callback); }
   void on_reject(std::function<void(const Reject&)> callback) { on_reject_ = std::move(callback); }
 
+  // The first crossing has this number. REQUIRES: before it.
+  void start_at(std::uint64_t ordinal) { first_open_ = ordinal; }
   // A new crossing; called in cut order.
   void open(std::shared_ptr<const Crossing> crossing);
   // The whole of what one of `contributors` workers adds to the answer to an ask.
@@ -61,7 +63,7 @@ class Collector {
   void give_out();  // REQUIRES: mutex_ held
   void give_out(Answer& answer);
 
-  unsigned threads_ = 1;
+  std::atomic<unsigned> threads_{1};
   std::function<void(const Answer&)> callback_;
   std::function<void(const Reject&)> on_reject_;
   std::mutex mutex_;

@@ -112,9 +112,8 @@ Result<Period> Period::parse(std::string_view text) {
     return Period{0, records};
   }
   if (unit.empty()) {
-    return wrong(text, fmt::format("has no unit; write \"{0}s\" for seconds of stream time, or "
-                                   "\"{0} records\"",
-                                   text));
+    return wrong(text,
+                 fmt::format("has no unit; write \"{0}s\" for seconds, or \"{0} records\"", text));
   }
   const auto ns = parse_duration(text);
   if (!ns.ok()) {
@@ -167,6 +166,24 @@ Status check_threads(const Config& config) {
                          ingest ? config.ingest_threads : config.shard_threads));
 }
 
+// Snapshots, the journal and what goes on from them.
+Status check_kept(const Config& config) {
+  const Period& every = config.snapshot_every;
+  if (every.ns < 0 || (every.ns > 0 && every.records > 0)) {
+    return bad("snapshot-every", fmt::format("{} ns and {} records", every.ns, every.records),
+               "it is a duration such as \"30s\" or a number of records such as "
+               "\"1000000 records\", or 0 for no snapshots");
+  }
+  const char* key = every != Period{} ? "snapshot-every"
+                    : config.journal  ? "journal"
+                    : config.resume   ? "resume"
+                                      : nullptr;
+  if (key == nullptr || !config.state_directory.empty()) return {};
+  return {Code::kConfig, fmt::format("{} needs state-dir DIR, where snapshots and the journal are "
+                                     "kept",
+                                     key)};
+}
+
 // Options nobody has set are not checked against Config::emit: no hierarchy may ever use them.
 Status check_groups(const Config& config, const GroupOptions& options, const std::string& name) {
   const bool used = !name.empty() || !config.hierarchies.empty() || options != GroupOptions{};
@@ -212,6 +229,7 @@ Status check_config(const Config& config) {
     return bad("max-jump", fmt::format("{} ns", config.max_jump),
                "it is a duration such as \"1d\", or 0 for no limit");
   }
+  if (Status s = check_kept(config); !s.ok()) return s;
   if (Status s = check_groups(config, config.groups, ""); !s.ok()) return s;
   for (const HierarchyConfig& hierarchy : config.hierarchies) {
     if (!hierarchy.options.has_value()) continue;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/check.h"
+#include "engine/request_image.h"
+
 namespace weir::engine {
 namespace {
 
@@ -89,6 +92,7 @@ Cut CutCursor::start(const std::vector<Scheduled>& requests) {
 
 Cut CutCursor::live(const std::vector<Scheduled>& requests) {
   Cut cut = cut_at(0);
+  cut.live = true;
   for (const Scheduled& scheduled : requests) {
     if (scheduled.request->at.has_value()) {
       add(scheduled, cut);
@@ -180,6 +184,50 @@ Cut CutCursor::end() {
   by_order(cut.requests);
   by_order(cut.unreached);
   return cut;
+}
+
+void CutCursor::save(core::Writer& out) const {
+  WEIR_CHECK(tuple_ == 0, "a cursor is saved between blocks");
+  out.put(emit_.ns);
+  out.put(emit_.records);
+  for (const std::uint64_t value : {ordinal_, base_, record_boundary_}) out.put(value);
+  for (const std::int64_t time : {time_, boundary_, last_emission_}) out.put(time);
+  out.put(static_cast<std::uint64_t>(at_record_.size() + at_time_.size() + at_end_.size()));
+  // Those of one position in their order; which list they belong to follows from their position.
+  for (const auto& [record, scheduled] : at_record_) engine::save(scheduled, out);
+  for (const auto& [time, scheduled] : at_time_) engine::save(scheduled, out);
+  for (const Scheduled& scheduled : at_end_) engine::save(scheduled, out);
+}
+
+Status CutCursor::restore(core::Reader& in, Kinds& kinds) {
+  const auto damaged = [](const char* what) {
+    return Status(Code::kInvalid, std::string("the kept positions are damaged: ") + what);
+  };
+  const Period emit{in.get<std::int64_t>(), in.get<std::uint64_t>()};
+  for (std::uint64_t* value : {&ordinal_, &base_, &record_boundary_}) {
+    *value = in.get<std::uint64_t>();
+  }
+  for (std::int64_t* time : {&time_, &boundary_, &last_emission_}) *time = in.get<std::int64_t>();
+  const auto waiting = in.get<std::uint64_t>();
+  if (!in.ok()) return damaged("they are cut off");
+  if (emit != emit_) return damaged("they are of another period");
+  // Sums of positions must not go round.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  const bool boundary = emit_.records > 0
+                            ? record_boundary_ > 0 && record_boundary_ % emit_.records == 0
+                            : record_boundary_ == kNoRecord;
+  if (base_ > kMost || record_boundary_ < base_ || !boundary) return damaged("numbers of records");
+  for (std::uint64_t i = 0; i < waiting; ++i) {
+    Result<Scheduled> scheduled = restore_scheduled(in, kinds);
+    if (!scheduled.ok()) return scheduled.status();
+    Cut passed;
+    const std::uint64_t before = at_record_.size() + at_time_.size() + at_end_.size();
+    add(*scheduled, passed);
+    if (at_record_.size() + at_time_.size() + at_end_.size() == before) {
+      return damaged("a request waits for a position that has passed");
+    }
+  }
+  return {};
 }
 
 }  // namespace weir::engine

@@ -18,8 +18,10 @@
 #include <vector>
 
 #include "core/block.h"
+#include "core/bytes.h"
 #include "engine/entry.h"
 #include "weir/config.h"
+#include "weir/status.h"
 #include "weir/types.h"
 
 namespace weir::engine {
@@ -29,6 +31,7 @@ struct Cut {
   RecordPosition seq{};
   Time as_of;
   std::uint32_t index = 0;  // records of the current block before it
+  bool live = false;  // right behind the record before it: requests that came while data flowed
   bool emission = false;
   // With `emission`: the emission boundary that was reached (as_of where the period is a number of
   // records), and the one before it.
@@ -37,6 +40,7 @@ struct Cut {
   bool end = false;  // at the end of input: positions never reached are answered with errors
   // Fields that the records behind it have columns of, the first so many that Names gave numbers.
   std::uint32_t columns = std::numeric_limits<std::uint32_t>::max();
+  const core::Routes* routes = nullptr;  // of the worker that crosses
   std::vector<Scheduled> requests;
   std::vector<Scheduled> unreached;  // with `end`, or given live after their position had passed
 };
@@ -56,6 +60,14 @@ class CutCursor {
   // At the end of input: what waits for the end, and what waited in vain.
   Cut end();
 
+  // Everything, with the requests that wait. REQUIRES: none of the current block's cuts has been
+  // taken yet.
+  void save(core::Writer& out) const;
+  // What was saved of a cursor with the same period (kInvalid: damaged). REQUIRES: it is new.
+  Status restore(core::Reader& in, Kinds& kinds);
+
+  // Number of the next cut.
+  std::uint64_t next_ordinal() const { return ordinal_; }
   RecordPosition position() const { return RecordPosition{base_}; }
   // Stream time before the current block. REQUIRES: none of its cuts has been taken yet.
   std::int64_t stream_time() const { return time_; }

@@ -13,6 +13,7 @@
 #include "engine/push_source.h"
 #include "engine/registry_text.h"
 #include "engine/request.h"
+#include "engine/routing.h"
 #include "engine/run.h"
 #include "ingest/frames.h"
 #include "ingest/layout.h"
@@ -67,6 +68,21 @@ void place_with_build(std::vector<Request>& requests) {
   requests = std::move(placed);
 }
 
+// Does something for a request, or in its turn for each part of a change: what is wrong with one is
+// wrong with all of it.
+template <class Do>
+void for_parts(Request& request, const Do& what) {
+  if (request.op != Op::kChange) {
+    if (Status s = what(std::as_const(request)); !s.ok()) request.error = s.message();
+    return;
+  }
+  for (std::size_t i = 0; i < request.change.size() && request.error.empty(); ++i) {
+    if (Status s = what(std::as_const(request.change[i])); !s.ok()) {
+      request.error = "change[" + std::to_string(i) + "]: " + s.message();
+    }
+  }
+}
+
 // What the run reads of what a host pushes. The run lets go of its sources at their end; a push may
 // still come then.
 class PushedInput final : public Source {
@@ -83,13 +99,14 @@ class PushedInput final : public Source {
 
 struct Engine::Impl {
   Config config;
+  core::Topology topology;
   core::Placement placement;
   std::optional<ingest::Layout> layout;
   std::unique_ptr<engine::Kinds> kinds;
   core::KeyTable keys;
   engine::Names names{keys};
   engine::Collector collector;
-  std::shared_ptr<core::Routes> routes;  // what a run has been given is never changed again
+  engine::Routing routing{keys};
   std::vector<engine::HierarchyChange> hierarchies;  // until the run has them
   std::map<std::string, GroupOptions> roots;  // of those; they keep their options, so these stay
   std::function<void(const GroupResult&)> on_result;
@@ -98,7 +115,7 @@ struct Engine::Impl {
   std::atomic<bool> interrupted{false};
   std::atomic<engine::Run*> running{nullptr};
 
-  // Guards what requests change: routes, start, order, and the kind of push.
+  // Guards what requests change: routing, start, order, and the kind of push.
   std::mutex mutex;
   std::vector<Scheduled> start;
   std::uint64_t order = 0;
@@ -107,7 +124,6 @@ struct Engine::Impl {
   std::unique_ptr<engine::Run> run;
   bool finished = false;
 
-  void make_routes();
   Status read_hierarchies();
   // What is wrong with the size of a registry that comes later. A look at all of it, so not for
   // where others wait. Needs no lock.
@@ -116,19 +132,22 @@ struct Engine::Impl {
   // the layout's, which is not asked for it any more.
   Status name_group_fields(const Request& request);
   void name_fields_of(const Request& load);
-  // The routes with the parts that `request` asks for, or null if it asks for none.
-  void route_parts(const Request& request, std::shared_ptr<core::Routes>& grown);
+  void route_parts(const Request& request);
+  // For a run that changes the number of its threads.
+  Result<engine::RunParts::Crewing> crewing(unsigned workers, unsigned ingest);
   // The run that takes pushes of this kind, or null.
   engine::Run* pushable(Pushed kind);
 };
 
-void Engine::Impl::make_routes() {
-  auto made = std::make_shared<core::Routes>();
-  made->workers = placement.shard_workers();
-  for (std::uint32_t slot = 0; slot < core::kSlots; ++slot) {
-    made->slot_owner[slot] = static_cast<std::uint16_t>(slot % made->workers);
-  }
-  routes = std::move(made);
+Result<engine::RunParts::Crewing> Engine::Impl::crewing(unsigned workers, unsigned ingest) {
+  auto placed = core::place(topology, {.threads = ingest == 0 ? workers : 0,
+                                       .ingest_threads = ingest,
+                                       .shard_threads = ingest == 0 ? 0 : workers,
+                                       .policy = config.placement});
+  if (!placed.ok()) return placed.status();
+  const std::scoped_lock lock(mutex);
+  routing.set_workers(placed->shard_workers());
+  return engine::RunParts::Crewing{*std::move(placed), routing.routes()};
 }
 
 Status Engine::Impl::read_hierarchies() {
@@ -187,7 +206,7 @@ void Engine::Impl::name_fields_of(const Request& load) {
   }
 }
 
-void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Routes>& grown) {
+void Engine::Impl::route_parts(const Request& request) {
   if (request.op == Op::kLoad && request.error.empty()) {
     if (!request.field.empty()) names.column(request.field);
     return name_fields_of(request);
@@ -196,23 +215,8 @@ void Engine::Impl::route_parts(const Request& request, std::shared_ptr<core::Rou
   names.column(request.field);
   if (!request.weight.empty()) names.column(request.weight);
   if (request.stream.empty()) return;
-  const unsigned parts = engine::part_count(request, *request.type);
-  if (parts <= 1) return;
-  if (grown == nullptr) {
-    // Before the start nobody else reads them yet.
-    grown = run == nullptr ? routes : std::make_shared<core::Routes>(*routes);
-    ++grown->version;
-  }
-  const StreamId stream = keys.find_or_add(keys.dataset(request.dataset), request.stream);
-  const core::Key& key = keys.key(stream);
-  std::vector<std::uint16_t>& others = grown->parts[raw(stream)];
-  for (unsigned part = 0; part < parts; ++part) {
-    const std::uint16_t owner = grown->slot_owner[engine::part_slot(key, part)];
-    if (owner != grown->owner(key) &&
-        std::find(others.begin(), others.end(), owner) == others.end()) {
-      others.push_back(owner);
-    }
-  }
+  routing.add_parts(keys.find_or_add(keys.dataset(request.dataset), request.stream),
+                    engine::part_count(request, *request.type));
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -234,10 +238,11 @@ Result<Engine> Engine::create(Config config) {
   }
   auto topology = core::Topology::of_machine();
   if (!topology.ok()) return topology.status();
-  auto placement = core::place(*topology, {.threads = config.threads,
-                                           .ingest_threads = config.ingest_threads,
-                                           .shard_threads = config.shard_threads,
-                                           .policy = config.placement});
+  impl->topology = *std::move(topology);
+  auto placement = core::place(impl->topology, {.threads = config.threads,
+                                                .ingest_threads = config.ingest_threads,
+                                                .shard_threads = config.shard_threads,
+                                                .policy = config.placement});
   if (!placement.ok()) return placement.status();
   impl->placement = *std::move(placement);
   impl->config = std::move(config);
@@ -248,7 +253,7 @@ Result<Engine> Engine::create(Config config) {
     if (!error) states = absolute.string();
   }
   impl->kinds = std::make_unique<engine::Kinds>(impl->config.plugin_directory);
-  impl->make_routes();
+  impl->routing.set_workers(impl->placement.shard_workers());
   if (Status status = impl->read_hierarchies(); !status.ok()) return status;
   return Engine(std::move(impl));
 }
@@ -262,25 +267,23 @@ Status Engine::request(std::string_view json) {
   if (!parsed.ok()) return parsed.status();
   place_with_build(*parsed);
   for (Request& request : *parsed) {
-    if (Status fits = impl_->check_size(request); !fits.ok()) request.error = fits.message();
+    for_parts(request, [&](const Request& one) { return impl_->check_size(one); });
   }
   const std::scoped_lock lock(impl_->mutex);
   if (impl_->finished) return {Code::kInvalid, "the engine has finished; it takes no requests"};
-  std::shared_ptr<core::Routes> grown;
   std::vector<Scheduled> scheduled;
   for (Request& request : *parsed) {
-    impl_->route_parts(request, grown);
-    if (Status status = impl_->name_group_fields(request); !status.ok()) {
-      request.error = status.message();
-    }
+    for_parts(request, [&](const Request& one) {
+      impl_->route_parts(one);
+      return impl_->name_group_fields(one);
+    });
     scheduled.push_back({impl_->order++, std::make_shared<const Request>(std::move(request))});
   }
-  if (grown != nullptr) impl_->routes = grown;
   if (impl_->run == nullptr) {
     std::move(scheduled.begin(), scheduled.end(), std::back_inserter(impl_->start));
     return {};
   }
-  if (!impl_->run->intake().add(std::move(scheduled), grown)) {
+  if (!impl_->run->intake().add(std::move(scheduled), impl_->routing.routes())) {
     return {Code::kInvalid, "the input has ended; a request now would find nothing to wait for"};
   }
   impl_->run->wake();
@@ -317,8 +320,11 @@ Status Engine::start() {
   parts.intake.needs_default_field = needs_default;
   parts.hierarchies = std::move(impl_->hierarchies);
   parts.on_result = impl_->on_result;
+  parts.crewing = [impl = impl_.get()](unsigned workers, unsigned ingest) {
+    return impl->crewing(workers, ingest);
+  };
   parts.placement = impl_->placement;
-  parts.routes = impl_->routes;
+  parts.routes = impl_->routing.routes();
   parts.sources = std::move(impl_->sources);
   parts.requests = std::move(impl_->start);
   impl_->run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);

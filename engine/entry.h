@@ -38,6 +38,8 @@ struct Verdicts {
   std::atomic<std::uint32_t> settled{0};             // workers that have added theirs
 };
 
+class HandOver;
+
 struct Entry {
   core::Block block;
   core::Columns columns;
@@ -46,8 +48,9 @@ struct Entry {
   std::vector<Scheduled> requests;
   std::shared_ptr<const core::FieldSet> fields;
   std::shared_ptr<const core::Routes> routes;
-  Verdicts verdicts;  // written by workers, each its own tuples
-  bool end = false;   // the last entry: no records, end of input
+  std::shared_ptr<HandOver> hand_over;  // with it begins a generation of workers; else null
+  Verdicts verdicts;                    // written by workers, each its own tuples
+  bool end = false;                     // the last entry: no records, end of input
 };
 
 using Ring = core::SequencedRing<Entry>;

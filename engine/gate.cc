@@ -72,6 +72,20 @@ void Gate::pass_first(Entry& entry, Seq seq) {
   passed_.store(passed + 1, std::memory_order_release);
 }
 
+void Gate::save(core::Writer& out) const {
+  const std::scoped_lock lock(mutex_);
+  out.put(stream_time_);
+  out.put(row_);
+}
+
+Status Gate::restore(core::Reader& in) {
+  const std::scoped_lock lock(mutex_);
+  stream_time_ = in.get<std::int64_t>();
+  row_ = in.get<std::uint32_t>();
+  if (in.ok() && row_ < kRow) return {};
+  return {Code::kInvalid, "what is kept of the limit of leaps is damaged"};
+}
+
 void Gate::judge(const core::Columns& columns) {
   future_.clear();
   kept_.clear();

@@ -21,9 +21,11 @@
 #include <vector>
 
 #include "core/batch.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "engine/entry.h"
 #include "weir/answer.h"
+#include "weir/status.h"
 
 namespace weir::engine {
 
@@ -48,6 +50,11 @@ class Gate {
     pass_first(entry, seq);
   }
 
+  // What the records so far have brought about. REQUIRES: no entry is being passed.
+  void save(core::Writer& out) const;
+  // kInvalid: damaged. REQUIRES: nothing has passed yet; the number of the first entry is 0.
+  Status restore(core::Reader& in);
+
  private:
   struct Future {
     std::uint32_t record = 0;
@@ -63,7 +70,7 @@ class Gate {
   const core::KeyTable& keys_;
   std::atomic<std::uint64_t> passed_{0};  // entries; written under the mutex
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::int64_t stream_time_ = kNoTime.ns;
   std::uint32_t row_ = 0;  // future tuples since the last dated one that was let through
   // Scratch of the entry in hand.

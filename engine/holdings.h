@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -31,31 +30,36 @@ struct Holdings {
   std::unique_ptr<HeaderFold> headers;  // with worker 0
 };
 
-// One for each worker of `routes`. Parts of worker-wise synopses that no worker is left for are
-// merged into those of others. Cost: once over what there is.
-std::vector<Holdings> divide(Holdings all, const core::Routes& routes, const core::KeyTable& keys);
+// What one of `givers` owns, divided among the workers of `routes`. Cost: once over what there is.
+std::vector<Holdings> divide(Holdings all, std::uint32_t giver, const core::Routes& routes,
+                             const core::KeyTable& keys);
 
-// Where the workers of a generation leave what they own for those of the next.
+// Where the workers of a generation, or a snapshot, leave what they own for those of the next.
 class HandOver {
  public:
   HandOver(std::shared_ptr<const core::Routes> to, std::uint32_t givers)
-      : to_(std::move(to)), givers_(givers), shares_(to_->workers) {}
+      : to_(std::move(to)), shares_(givers), missing_(givers), waits_(to_->workers) {}
 
-  // What one giver owns, and its cursor, which is like that of all others.
-  void give(Holdings all, const CutCursor& cursor, const core::KeyTable& keys);
-  // All givers have given. Acquire: what they gave is visible then.
-  bool complete() const { return given_.load(std::memory_order_acquire) == givers_; }
+  // Once for each giver. The cursors of all are alike.
+  void give(std::uint32_t giver, Holdings all, const CutCursor& cursor, const core::KeyTable& keys);
+  // All givers have given; what they gave is visible then.
+  bool complete() const { return missing_.load(std::memory_order_acquire) == 0; }
   // Once for each worker. REQUIRES: complete().
   Holdings take(std::uint32_t worker);
   const CutCursor& cursor() const { return *cursor_; }
 
+  // How long a worker has waited at the mark. By that worker alone.
+  void waited(std::uint32_t worker, std::int64_t ns) { waits_[worker] = ns; }
+  // REQUIRES: all workers have taken their share.
+  const std::vector<std::int64_t>& waits() const { return waits_; }
+
  private:
   const std::shared_ptr<const core::Routes> to_;
-  const std::uint32_t givers_;
-  std::atomic<std::uint32_t> given_{0};
-  std::mutex mutex_;
-  std::optional<CutCursor> cursor_;
-  std::vector<std::vector<Holdings>> shares_;  // by taker, from each giver
+  std::vector<std::vector<Holdings>> shares_;  // of each giver, by taker
+  std::optional<CutCursor> cursor_;            // giver 0's
+  // Release: a giver's share is written before. Acquire: in complete().
+  std::atomic<std::uint32_t> missing_;
+  std::vector<std::int64_t> waits_;  // by taker
 };
 
 }  // namespace weir::engine

@@ -19,6 +19,7 @@ void clear(Entry& entry) {
   entry.block.pending = {};
   entry.block.source_start = false;
   entry.requests.clear();
+  entry.hand_over.reset();
   entry.verdicts.settled.store(0, std::memory_order_relaxed);
   entry.end = false;
 }
@@ -122,29 +123,55 @@ Outcome Intake::fill(core::Block& block) {
   return outcome;
 }
 
-std::vector<Scheduled> Intake::take_requests(bool close) {
-  if (!close && !inbox_filled_.load(std::memory_order_relaxed)) return {};
+void Intake::take_inbox(Seq seq, Entry& entry) {
+  if (!ended_ && !inbox_filled_.load(std::memory_order_relaxed)) return;
   const std::scoped_lock lock(inbox_mutex_);
-  inbox_closed_ |= close;
+  const bool begins = inbox_start_ && !ended_;
+  // Two generations are never under way at once; what came behind the next one waits with it.
+  if (begins && hand_over_ != nullptr && !hand_over_->complete()) return;
+  inbox_closed_ |= ended_;
   inbox_filled_.store(false, std::memory_order_relaxed);
-  if (inbox_routes_ != nullptr) routes_ = std::exchange(inbox_routes_, nullptr);
-  return std::exchange(inbox_, {});
+  entry.requests = std::exchange(inbox_, {});
+  const auto routes = std::exchange(inbox_routes_, nullptr);
+  const StartGeneration start = std::exchange(inbox_start_, nullptr);
+  if (begins) {
+    hand_over_ = std::make_shared<HandOver>(routes, ring_.consumers());
+    entry.hand_over = hand_over_;
+    ring_.set_consumers(seq, routes->workers);
+    const std::uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
+    generation_.store(generation, std::memory_order_relaxed);
+    start(generation, seq, hand_over_);
+  }
+  // Of a generation that does not begin any more, nobody needs routes: no tuple comes behind.
+  if (routes != nullptr && (begins || !start)) routes_ = routes;
 }
 
 bool Intake::add(std::vector<Scheduled> requests, std::shared_ptr<const core::Routes> routes) {
   const std::scoped_lock lock(inbox_mutex_);
   if (inbox_closed_) return false;
   std::move(requests.begin(), requests.end(), std::back_inserter(inbox_));
-  if (routes != nullptr) inbox_routes_ = std::move(routes);
+  inbox_routes_ = std::move(routes);
   inbox_filled_.store(true, std::memory_order_relaxed);
   return true;
 }
 
-Intake::Claim Intake::claim(Seq& seq) {
+void Intake::begin_generation(std::shared_ptr<const core::Routes> routes, StartGeneration start) {
+  const std::scoped_lock lock(inbox_mutex_);
+  if (inbox_closed_) return;
+  inbox_routes_ = std::move(routes);
+  inbox_start_ = std::move(start);
+  inbox_filled_.store(true, std::memory_order_relaxed);
+}
+
+Intake::Claim Intake::claim(Seq& seq, std::uint32_t generation) {
+  // Relaxed: who does not see it yet sees it under the lock.
+  const auto is_over = [&] { return generation_.load(std::memory_order_relaxed) != generation; };
+  if (is_over()) return Claim::kDone;
   Claim outcome = Claim::kNothing;
   {
     const std::unique_lock lock(claim_, std::try_to_lock);
     if (!lock.owns_lock()) return Claim::kNothing;
+    if (is_over()) return Claim::kDone;
     outcome = claim_locked(seq);
   }
   // Who found the lock taken may sleep by now, and the next block is free to be claimed.
@@ -162,8 +189,9 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   ended_ = outcome == Outcome::kEnd;
   if (ended_) over_.store(true, std::memory_order_relaxed);
   // Taken after the read, which may have waited: a request never waits for more than one block.
-  entry.requests = take_requests(ended_);
-  if (outcome == Outcome::kIdle && entry.requests.empty()) return Claim::kNothing;
+  take_inbox(seq, entry);
+  const bool marks = !entry.requests.empty() || entry.hand_over != nullptr;
+  if (outcome == Outcome::kIdle && !marks) return Claim::kNothing;
   if (ended_ && !saw_bytes_ && options_.empty_is_error && !interrupted()) {
     fail({Code::kInvalid, "no records in the input: every source is empty"});
   }
@@ -172,6 +200,7 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   entry.verdicts.shared = shares_verdicts_.load(std::memory_order_relaxed);
   entry.fields = names_.fields();
   entry.routes = routes_;
+  if (entry.batches.size() < routes_->workers) entry.batches.resize(routes_->workers);
   ++next_;
   return Claim::kEntry;
 }
@@ -195,7 +224,7 @@ void Intake::load(core::Block& block) {
 
 std::size_t IngestAgent::do_work() {
   Seq seq{};
-  switch (intake_.claim(seq)) {
+  switch (intake_.claim(seq, generation_)) {
     case Intake::Claim::kNothing:
       return 0;
     case Intake::Claim::kDone:

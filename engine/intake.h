@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "core/agent.h"
 #include "core/batch.h"
 #include "engine/entry.h"
+#include "engine/holdings.h"
 #include "engine/plan.h"
 #include "ingest/layout.h"
 #include "ingest/splitter.h"
@@ -46,7 +48,8 @@ class Intake {
   Intake(Ring& ring, Names& names, std::shared_ptr<const core::Routes> routes,
          ingest::Splitter& splitter, core::Parker& parker, IntakeOptions options);
 
-  Claim claim(Seq& seq);
+  // For an agent of this generation; one of an earlier one is done.
+  Claim claim(Seq& seq, std::uint32_t generation);
   // REQUIRES: an entry has been claimed by this thread.
   const ingest::Layout& layout() const { return *layout_; }
 
@@ -54,8 +57,14 @@ class Intake {
   void load(core::Block& block);
 
   // A request without a position takes effect before the next block, which is also the first that
-  // is routed by `routes` (null: as before). False after the end.
+  // is routed by `routes`, those of the generation that was asked for last. False after the end.
   bool add(std::vector<Scheduled> requests, std::shared_ptr<const core::Routes> routes);
+  // The next block begins a generation of the workers of `routes`. `start` is then called under the
+  // claim lock with its number, its first entry, and where its workers find what they own. Nothing
+  // happens if the input ends before.
+  using StartGeneration =
+      std::function<void(std::uint32_t, Seq, std::shared_ptr<HandOver> hand_over)>;
+  void begin_generation(std::shared_ptr<const core::Routes> routes, StartGeneration start);
   // What a host pushes shows with its first push. Absent: detect. REQUIRES: nothing was read yet.
   void set_pushed_layout(std::optional<ingest::Layout> layout);
   // From the next block on, and before a request that needs it is added. Thread-safe.
@@ -81,7 +90,8 @@ class Intake {
   ingest::Splitter::Outcome decide_field();
   ingest::Splitter::Outcome fill(core::Block& block);
   void fail(Status status);
-  std::vector<Scheduled> take_requests(bool close);
+  // Of the inbox, for the entry: its requests, routes, and the generation that begins with it.
+  void take_inbox(Seq seq, Entry& entry);
 
   Ring& ring_;
   Names& names_;
@@ -95,6 +105,8 @@ class Intake {
 
   mutable std::mutex claim_;  // only ever try_lock'ed on the record path
   std::uint64_t next_ = 0;
+  std::atomic<std::uint32_t> generation_{0};  // written under the lock
+  std::shared_ptr<HandOver> hand_over_;       // the last one
   bool ended_ = false;
   bool saw_bytes_ = false;
   std::optional<ingest::Layout> layout_;
@@ -105,6 +117,7 @@ class Intake {
   mutable std::mutex inbox_mutex_;
   std::vector<Scheduled> inbox_;
   std::shared_ptr<const core::Routes> inbox_routes_;
+  StartGeneration inbox_start_;  // absent: none begins
   std::atomic<bool> inbox_filled_{false};
   bool inbox_closed_ = false;
 };
@@ -112,8 +125,9 @@ class Intake {
 // The role that parses. Thread safety: single-writer.
 class IngestAgent {
  public:
-  IngestAgent(Intake& intake, const std::vector<std::string>& source_names)
-      : intake_(intake), source_names_(source_names) {}
+  IngestAgent(Intake& intake, const std::vector<std::string>& source_names,
+              std::uint32_t generation)
+      : intake_(intake), source_names_(source_names), generation_(generation) {}
   // Claims, parses and publishes one block. Gives 1 if there was one, else 0.
   std::size_t do_work();
   bool done() const { return done_; }
@@ -121,6 +135,7 @@ class IngestAgent {
  private:
   Intake& intake_;
   const std::vector<std::string>& source_names_;
+  const std::uint32_t generation_;
   std::unique_ptr<ingest::Decoder> decoder_;
   core::Scatter scatter_;
   bool done_ = false;

@@ -1,5 +1,7 @@
 #include "engine/kinds.h"
 
+#include <algorithm>
+
 #include "synopses/plugin.h"
 #include "synopses/state_directory.h"
 
@@ -29,7 +31,16 @@ Status Kinds::load(const std::string& path) {
   const auto plugin = synopses::Plugin::open(inside->string());
   if (!plugin.ok()) return plugin.status();
   const std::scoped_lock lock(mutex_);
-  return types_.add(synopses::Plugin::type(*plugin));
+  const Status added = types_.add(synopses::Plugin::type(*plugin));
+  if (added.ok() && std::find(loaded_.begin(), loaded_.end(), path) == loaded_.end()) {
+    loaded_.push_back(path);
+  }
+  return added;
+}
+
+std::vector<std::string> Kinds::loaded() const {
+  const std::scoped_lock lock(mutex_);
+  return loaded_;
 }
 
 }  // namespace weir::engine

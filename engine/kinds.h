@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "synopses/types.h"
 #include "weir/status.h"
@@ -27,11 +28,14 @@ class Kinds {
   Status load(const std::string& path);
   // All there are now.
   synopses::Types all() const;
+  // Paths of the plug-ins, in the order they were loaded.
+  std::vector<std::string> loaded() const;
 
  private:
   const std::string directory_;
   mutable std::mutex mutex_;
   synopses::Types types_;
+  std::vector<std::string> loaded_;
 };
 
 }  // namespace weir::engine

@@ -117,14 +117,14 @@ std::shared_ptr<const Crossing> PlanLog::cross(
   const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
   saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
   if (is_first()) {
-    pending_.push_back({make(cut), 0});
+    pending_.push_back({make(cut), cut.routes->workers, 0});
     first(pending_.back().crossing);
   }
   Pending& pending = pending_[cut.ordinal - first_pending_];
   std::shared_ptr<const Crossing> crossing = pending.crossing;
   ++pending.takers;
   // Workers take crossings in order, so the oldest is complete first.
-  while (!pending_.empty() && pending_.front().takers == routes_.workers) {
+  while (!pending_.empty() && pending_.front().takers == pending_.front().workers) {
     pending_.pop_front();
     ++first_pending_;
   }
@@ -143,8 +143,10 @@ std::size_t PlanLog::pending() const {
 
 std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   Making making;
+  making.crossing->ordinal = cut.ordinal;
   making.ended = cut.end;
   making.columns = cut.columns;
+  making.routes = cut.routes;
   if (cut.ordinal == 0) start_hierarchies(making);
   emission(cut, making);
   for (const Scheduled& scheduled : cut.requests) {
@@ -152,7 +154,7 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
     if (const Position at = scheduled.request->position(); at.kind == Position::Kind::kTime) {
       making.now = at.time.ns;
     }
-    apply(scheduled, making);
+    apply(scheduled.request, making);
   }
   for (const Scheduled& scheduled : cut.unreached) {
     const Request& request = *scheduled.request;
@@ -167,16 +169,14 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
     }
   }
   // Once for all deletes of the cut: nothing asks for standing queries before the next emission.
-  if (!making.removed.empty()) {
-    std::erase_if(continuous_,
-                  [&](const Continuous& c) { return making.removed.contains(c.build.get()); });
+  if (!making.removed.empty() || !making.unasked.empty()) {
+    std::erase_if(continuous_, [&](const Continuous& query) { return making.over(query); });
   }
   if (making.changed) {
     plan_ = std::make_shared<Plan>(
         Plan{Epoch{raw(plan_->epoch) + 1}, builds_.size(), continuous_.size()});
   }
   Crossing& crossing = *making.crossing;
-  crossing.ordinal = cut.ordinal;
   crossing.plan = plan_;
   for (Answer& answer : crossing.answers) {
     answer.epoch = plan_->epoch;
@@ -186,8 +186,7 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
   return making.crossing;
 }
 
-void PlanLog::apply(const Scheduled& scheduled, Making& making) {
-  const std::shared_ptr<const Request>& request = scheduled.request;
+void PlanLog::apply(const std::shared_ptr<const Request>& request, Making& making) {
   if (!request->error.empty()) return making.fail(*request, request->error);
   switch (request->op) {
     case Op::kBuild:
@@ -204,6 +203,10 @@ void PlanLog::apply(const Scheduled& scheduled, Making& making) {
       return load(request, making);
     case Op::kRegistry:
       return registry(request, making);
+    case Op::kWorkers:
+      return rescale(*request, making);
+    case Op::kChange:
+      return change(request, making);
     case Op::kPlugin:  // it was loaded when the request was read
       return making.acknowledge(*request);
   }
@@ -270,19 +273,33 @@ void PlanLog::add(const std::shared_ptr<Build>& made, Making& making) {
   made->column = names_.column(request.field);
   if (!request.weight.empty()) made->weight = names_.column(request.weight);
   made->parts = part_count(request, *made->type);
-  builds_.emplace(identity_of(request), made);
-  making.crossing->actions.push_back({Action::Kind::kCreate, made, nullptr, 0});
+  stand(made, making);
+}
+
+void PlanLog::stand(std::shared_ptr<const Build> made, Making& making) {
+  std::string identity = identity_of(*made->request);
+  builds_.emplace(identity, made);
+  if (making.undo != nullptr) making.undo->stood.push_back({std::move(identity), nullptr});
+  making.crossing->actions.push_back({Action::Kind::kCreate, std::move(made), nullptr, 0});
+  making.changed = true;
+}
+
+void PlanLog::fall(std::map<std::string, std::shared_ptr<const Build>>::iterator standing,
+                   Making& making) {
+  if (making.undo != nullptr) making.undo->stood.push_back({standing->first, standing->second});
+  making.crossing->actions.push_back({Action::Kind::kRemove, standing->second, nullptr, 0});
+  builds_.erase(standing);
   making.changed = true;
 }
 
 void PlanLog::remove(const std::shared_ptr<const Request>& request, Making& making) {
+  if (request->continuous) return end_query(*request, making);
   const auto standing = builds_.find(identity_of(*request));
   if (standing == builds_.end()) return making.fail(*request, standing_near(*request));
-  const std::shared_ptr<const Build> gone = standing->second;
-  builds_.erase(standing);
-  making.removed.insert(gone.get());  // the action keeps it alive, so its address is its own
-  making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
-  making.changed = true;
+  const Build* const gone = standing->second.get();
+  making.removed.insert(gone);  // the action keeps it alive, so its address is its own
+  if (making.undo != nullptr) making.undo->removed.push_back(gone);
+  fall(standing, making);
   making.acknowledge(*request);
 }
 

@@ -14,12 +14,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "core/batch.h"
+#include "core/bytes.h"
 #include "core/keys.h"
 #include "engine/cuts.h"
 #include "engine/request.h"
@@ -132,6 +132,12 @@ class Names {
   void set_default_field(const std::string& field);
   std::string default_field() const;
 
+  // Every field in the order of its number. plan_image.cc
+  void save(core::Writer& out) const;
+  // Fields get the numbers they had; those known by now that were not known then come behind them.
+  // kInvalid: damaged. REQUIRES: nobody keeps a number that was given out here.
+  Status restore(core::Reader& in);
+
  private:
   core::KeyTable& keys_;
   mutable std::mutex mutex_;
@@ -160,12 +166,14 @@ struct PlanOptions {
   const Kinds* kinds = nullptr;                // that a file may be of
   std::vector<HierarchyChange> hierarchies{};  // that stand from the start; they go together
   GroupOptions groups{};                       // of those that come later; emit is set
+  // Asks for so many workers, and threads that only parse, from here on; called with the log's
+  // mutex held. Null: their number cannot be changed.
+  std::function<Status(unsigned workers, unsigned ingest)> rescale{};
 };
 
 class PlanLog {
  public:
-  PlanLog(Names& names, const core::Routes& routes, PlanOptions options)
-      : names_(names), routes_(routes), options_(std::move(options)) {}
+  PlanLog(Names& names, PlanOptions options) : names_(names), options_(std::move(options)) {}
 
   // The crossing of `cut`. Calls `first` once, by the worker that computed it.
   std::shared_ptr<const Crossing> cross(
@@ -176,17 +184,44 @@ class PlanLog {
 
   // A save that a crossing asked for has been done, or has failed.
   void saved(const std::string& path);
+  // Whether that is so of every save that a crossing before that number asked for. A run that goes
+  // on behind it may read their files, and asks nobody to write them again.
+  bool saves_done(std::uint64_t before) const;
+
+  // plan_image.cc: what stands behind the last crossing, whoever has still to take it: plug-ins,
+  // builds, continuous queries, hierarchies. Not what is in the synopses, nor saves under way.
+  void save(core::Writer& out) const;
+  // kInvalid, kNotFound: damaged, or a plug-in is not there any more; then this log is of no use.
+  // The next cut has the number next_ordinal(). REQUIRES: nothing has been crossed; the names have
+  // been restored.
+  Status restore(core::Reader& in, Kinds& kinds);
+  std::uint64_t next_ordinal() const;
+  // Those that stand, by number.
+  std::map<std::uint64_t, std::shared_ptr<const Build>> builds() const;
+  // Those that stand, by root.
+  std::vector<HierarchyChange> hierarchies() const;
 
  private:
   struct Making;
+  using Numbered = std::map<std::uint64_t, std::shared_ptr<const Build>>;
+  Status restore_hierarchies(core::Reader& in);
+  Status restore_builds(core::Reader& in, Kinds& kinds);
+  Status restore_queries(core::Reader& in, Kinds& kinds, const Numbered& builds);
+  Numbered numbered() const;
+  std::vector<HierarchyChange> standing_hierarchies() const;
+  Status settle(Build& build) const;
+  struct Undo;
   struct Continuous {
     std::shared_ptr<const Request> request;
     std::shared_ptr<const Build> build;
   };
   std::shared_ptr<Crossing> make(const Cut& cut);
-  void apply(const Scheduled& scheduled, Making& making);
+  void apply(const std::shared_ptr<const Request>& request, Making& making);
   void build(const std::shared_ptr<const Request>& request, Making& making);
   void add(const std::shared_ptr<Build>& made, Making& making);
+  // The only ways in which builds_ changes.
+  void stand(std::shared_ptr<const Build> made, Making& making);
+  void fall(std::map<std::string, std::shared_ptr<const Build>>::iterator standing, Making& making);
   void remove(const std::shared_ptr<const Request>& request, Making& making);
   void query(const std::shared_ptr<const Request>& request, Making& making);
   void list(const std::shared_ptr<const Request>& request, Making& making);
@@ -195,6 +230,12 @@ class PlanLog {
   // The file that a save or load means, whichever way its path is written.
   Result<std::string> file_of(const Request& request) const;
   bool waits_for_save(const Cut& cut) const;
+  // plan_change.cc
+  void change(const std::shared_ptr<const Request>& request, Making& making);
+  void rescale(const Request& request, Making& making);
+  void end_query(const Request& request, Making& making);
+  void take_back(Undo& undo, Making& making);
+  std::string diff_of(const Request& change, const Undo& undo, const Making& making) const;
   // plan_hierarchies.cc
   void start_hierarchies(Making& making);
   void registry(const std::shared_ptr<const Request>& request, Making& making);
@@ -210,17 +251,17 @@ class PlanLog {
   std::shared_ptr<const Build> standing(const Request& request) const;
   // What a save or load means: the build it names, or without a field the only one of its kind.
   Result<std::shared_ptr<const Build>> named_by(const Request& request) const;
-  std::uint32_t contributors(const Ask& ask) const;
+  std::uint32_t contributors(const Ask& ask, const core::Routes& routes) const;
   std::string standing_near(const Request& request) const;
 
   Names& names_;
-  const core::Routes& routes_;
   const PlanOptions options_;
   mutable std::mutex mutex_;
   std::uint64_t first_pending_ = 0;  // ordinal of pending_.front()
   struct Pending {
     std::shared_ptr<const Crossing> crossing;
-    std::uint32_t takers = 0;
+    std::uint32_t workers = 0;  // that take it
+    std::uint32_t takers = 0;   // that have
   };
   std::deque<Pending> pending_;
   std::shared_ptr<const Plan> plan_ = std::make_shared<Plan>();
@@ -233,8 +274,9 @@ class PlanLog {
   // One prototype for all builds of equal type and parameters, for as long as one of them stands.
   std::map<std::pair<int, std::vector<double>>, std::weak_ptr<const synopses::Synopsis>>
       prototypes_;
-  // Files, without links, that a crossing has asked to be written and that are not there yet.
-  std::set<std::string> saving_;
+  // Files, without links, that a crossing has asked to be written and that are not there yet, with
+  // its number.
+  std::map<std::string, std::uint64_t> saving_;
   std::condition_variable saved_;
 };
 

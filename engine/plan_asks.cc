@@ -162,7 +162,8 @@ Result<Ask> PlanLog::search_of(const Request& request,
 void PlanLog::ask(Ask ask, const Request& request, Answer::Kind kind, Making& making) {
   ask.query.now = making.now;
   ask.query.ended = making.ended;
-  const std::uint32_t answer = making.add(answer_to(request, kind), contributors(ask));
+  const std::uint32_t answer =
+      making.add(answer_to(request, kind), contributors(ask, *making.routes));
   making.crossing->actions.push_back(
       {Action::Kind::kAsk, nullptr, std::make_shared<const Ask>(std::move(ask)), answer});
 }
@@ -189,7 +190,7 @@ std::shared_ptr<const Build> PlanLog::standing(const Request& request) const {
   return of_all == builds_.end() ? nullptr : of_all->second;
 }
 
-std::uint32_t PlanLog::contributors(const Ask& ask) const {
+std::uint32_t PlanLog::contributors(const Ask& ask, const core::Routes& routes) const {
   std::set<std::uint16_t> owners;
   for (const Ask::Of& of : ask.of) {
     const Build& build = *of.build;
@@ -198,20 +199,20 @@ std::uint32_t PlanLog::contributors(const Ask& ask) const {
       case Scheme::kByRecord:
       case Scheme::kByPane:
         for (unsigned part = 0; part < build.parts; ++part) {
-          owners.insert(routes_.slot_owner[part_slot(names_.keys().key(build.stream), part)]);
+          owners.insert(routes.slot_owner[part_slot(names_.keys().key(build.stream), part)]);
         }
         break;
       case Scheme::kBySlot:
         for (unsigned part = 0; part < build.parts; ++part) {
-          owners.insert(routes_.slot_owner[part_slot(names_.keys(), build.dataset, part)]);
+          owners.insert(routes.slot_owner[part_slot(names_.keys(), build.dataset, part)]);
         }
         break;
       case Scheme::kByStream:
-        if (ask.kind == Ask::Kind::kSearch) return routes_.workers;
-        owners.insert(routes_.owner(names_.keys().key(of.stream)));
+        if (ask.kind == Ask::Kind::kSearch) return routes.workers;
+        owners.insert(routes.owner(names_.keys().key(of.stream)));
         break;
       case Scheme::kByWorker:
-        return routes_.workers;
+        return routes.workers;
     }
   }
   return static_cast<std::uint32_t>(owners.size());

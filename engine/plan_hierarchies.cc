@@ -18,11 +18,15 @@ void PlanLog::start_hierarchies(Making& making) {
 // REQUIRES: Groups::check_size(), which was done as the request came: here other workers wait.
 void PlanLog::registry(const std::shared_ptr<const Request>& request, Making& making) {
   const std::string& root = request->registry->root().identifier;
+  const auto standing = registries_.all().find(root);
+  const auto before = standing == registries_.all().end() ? nullptr : standing->second;
   const auto known = group_options_.find(root);
   const GroupOptions& options = known == group_options_.end() ? options_.groups : known->second;
   const auto outcome = registries_.put(request->registry);
   if (!outcome.ok()) return making.fail(*request, outcome.status().message());
-  if (*outcome == hierarchy::Registries::Outcome::kUnchanged) {
+  const bool unchanged = *outcome == hierarchy::Registries::Outcome::kUnchanged;
+  if (making.undo != nullptr) making.undo->put.push_back({root, before, unchanged});
+  if (unchanged) {
     return making.acknowledge(*request, "unchanged");
   }
   making.crossing->actions.push_back(

@@ -62,7 +62,7 @@ void PlanLog::save(const std::shared_ptr<const Request>& request, Making& making
   ask.directory = options_.state_directory;
   ask.stream = request->stream;
   ask.done = [this, file = *file] { saved(file); };
-  saving_.insert(*file);
+  saving_.emplace(*file, making.crossing->ordinal);
   this->ask(std::move(ask), *request, Answer::Kind::kAck, making);
 }
 
@@ -70,6 +70,12 @@ void PlanLog::saved(const std::string& file) {
   const std::scoped_lock lock(mutex_);
   saving_.erase(file);
   saved_.notify_all();
+}
+
+bool PlanLog::saves_done(std::uint64_t before) const {
+  const std::scoped_lock lock(mutex_);
+  return std::none_of(saving_.begin(), saving_.end(),
+                      [before](const auto& file) { return file.second < before; });
 }
 
 Result<std::string> PlanLog::file_of(const Request& request) const {
@@ -82,12 +88,16 @@ Result<std::string> PlanLog::file_of(const Request& request) const {
 // one that waits holds nothing that they need.
 bool PlanLog::waits_for_save(const Cut& cut) const {
   if (saving_.empty()) return false;
-  return std::any_of(cut.requests.begin(), cut.requests.end(), [this](const Scheduled& scheduled) {
-    const Request& request = *scheduled.request;
+  const auto waits = [this](const Request& request) {
     const bool touches = request.op == Op::kLoad || request.op == Op::kSave;
     if (!touches || !request.error.empty()) return false;
     const Result<std::string> file = file_of(request);
     return file.ok() && saving_.contains(*file);
+  };
+  return std::any_of(cut.requests.begin(), cut.requests.end(), [&](const Scheduled& scheduled) {
+    const Request& request = *scheduled.request;
+    return waits(request) || (request.error.empty() &&
+                              std::any_of(request.change.begin(), request.change.end(), waits));
   });
 }
 
@@ -139,8 +149,10 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
   }
   const synopses::WindowSpec& window = as_build->window;
   const bool asked =
-      gone != nullptr && std::any_of(continuous_.begin(), continuous_.end(),
-                                     [&](const Continuous& query) { return query.build == gone; });
+      gone != nullptr &&
+      std::any_of(continuous_.begin(), continuous_.end(), [&](const Continuous& query) {
+        return query.build == gone && !making.over(query);
+      });
   if (asked && window && options_.emit.ns > window.slide) {
     return fail(
         fmt::format("the windows of {} slide faster than its continuous queries are "
@@ -149,17 +161,17 @@ void PlanLog::load(const std::shared_ptr<const Request>& request, Making& making
   }
   auto prototype = this->prototype(*as_build, *type);
   if (!prototype.ok()) return fail(prototype.status().message());
-  if (gone != nullptr) {
-    making.crossing->actions.push_back({Action::Kind::kRemove, gone, nullptr, 0});
-    builds_.erase(standing);
-  }
+  if (gone != nullptr) fall(standing, making);
   made->request = std::move(as_build);
   made->type = type;
   made->prototype = *std::move(prototype);
   made->loaded = std::move(state->synopsis);
   add(made, making);
-  for (Continuous& query : continuous_) {
-    if (query.build == gone && gone != nullptr) query.build = made;
+  if (gone != nullptr) {
+    for (Continuous& query : continuous_) {
+      if (query.build == gone) query.build = made;
+    }
+    if (making.undo != nullptr) making.undo->reloaded.push_back({gone, made});
   }
   making.acknowledge(*request);
 }

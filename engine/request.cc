@@ -51,18 +51,19 @@ class RequestTexts {
     const auto error = parser_.parse(raw.data(), raw.size()).get(element);
     simdjson::dom::object object;
     if (error != simdjson::SUCCESS) {
-      return add_error(error == simdjson::NUMBER_ERROR
-                           ? "a number in it is out of range; whole numbers go from "
-                             "-9223372036854775808 to 18446744073709551615"
-                           : simdjson::error_message(error));
+      return add_error(raw, error == simdjson::NUMBER_ERROR
+                                ? "a number in it is out of range; whole numbers go from "
+                                  "-9223372036854775808 to 18446744073709551615"
+                                : simdjson::error_message(error));
     }
     if (element.get(object) != simdjson::SUCCESS) {
-      return add_error("a request is an object such as {\"op\":\"list\"}");
+      return add_error(raw, "a request is an object such as {\"op\":\"list\"}");
     }
     requests_.push_back(RequestReader(object, raw, kinds_).read());
   }
-  void add_error(std::string_view what) {
+  void add_error(std::string_view raw, std::string_view what) {
     Request request;
+    request.text = raw;
     request.error = fmt::format("request {}: {}", requests_.size() + 1, what);
     requests_.push_back(std::move(request));
   }
@@ -77,7 +78,8 @@ class RequestTexts {
 Position Request::position() const {
   if (at.has_value()) return *at;
   const bool start = op == Op::kBuild || op == Op::kLoad || op == Op::kPlugin ||
-                     op == Op::kRegistry || (op == Op::kQuery && continuous);
+                     op == Op::kRegistry || op == Op::kWorkers || op == Op::kChange ||
+                     (op == Op::kQuery && continuous);
   Position position;
   position.kind = start ? Position::Kind::kStart : Position::Kind::kEnd;
   return position;

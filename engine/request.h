@@ -1,5 +1,6 @@
-// Request: one parsed build, query, delete, save, load or list, from the paper's words, the
-// released code's words or weir's named form (SEMANTICS B).
+// Request: one parsed build, query, delete, save, load, list, registry, number of workers, or
+// change of several together, from the paper's words, the released code's words or weir's named
+// form (SEMANTICS B).
 //
 // Thread safety: immutable values.
 #pragma once
@@ -26,9 +27,25 @@ struct Position {
   Time time;                // kTime: just before the first record whose stream time reaches it
 };
 
-enum class Op { kBuild, kQuery, kDelete, kSave, kLoad, kList, kPlugin, kRegistry };
+// Parts of one synopsis.
+inline constexpr unsigned kMaxParallelism = 256;
+
+enum class Op {
+  kBuild,
+  kQuery,
+  kDelete,
+  kSave,
+  kLoad,
+  kList,
+  kPlugin,
+  kRegistry,
+  kWorkers,
+  kChange
+};
+inline constexpr unsigned kMaxWorkers = 256;
 
 struct Request {
+  std::string text;  // its own JSON, as it was given
   Op op = Op::kBuild;
   // Echoed as JSON text; empty = absent.
   std::string request_id, uid, partition;
@@ -43,9 +60,13 @@ struct Request {
   synopses::WindowSpec window;  // kBuild: event-time windows, or none
   synopses::Query query;        // kQuery
   std::string query_json;       // kQuery: as given, for the answer
-  bool continuous = false;      // kQuery
+  // kQuery; kDelete: of the continuous queries that ask `query` of the synopsis, not of itself.
+  bool continuous = false;
   std::string path;  // kSave, kLoad: inside the state directory; kPlugin: the plug-in directory
   std::shared_ptr<const hierarchy::Registry> registry;  // kRegistry
+  unsigned workers = 0;         // kWorkers: threads that apply, and parse too unless `ingest` do
+  unsigned ingest = 0;          // kWorkers: threads that only parse
+  std::vector<Request> change;  // kChange: in order; none is wrong, has `at` or is a change
   std::optional<Position> at;
   // What is wrong with it; it is then answered with this error at its position, whatever `op` is.
   std::string error;

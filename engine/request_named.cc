@@ -23,8 +23,8 @@ struct NamedOp {
 };
 constexpr std::array kCommonKeys = {"op", "dataset", "at", "requestID", "uid", "partition"};
 
-const std::array<NamedOp, 8>& named_ops() {
-  static const std::array<NamedOp, 8> kOps = {{
+const std::array<NamedOp, 10>& named_ops() {
+  static const std::array<NamedOp, 10> kOps = {{
       {"build",
        "a build",
        Op::kBuild,
@@ -33,12 +33,17 @@ const std::array<NamedOp, 8>& named_ops() {
        "a query",
        Op::kQuery,
        {"synopsis", "synopsisID", "stream", "field", "query", "continuous"}},
-      {"delete", "a delete", Op::kDelete, {"synopsis", "synopsisID", "stream", "field"}},
+      {"delete",
+       "a delete",
+       Op::kDelete,
+       {"synopsis", "synopsisID", "stream", "field", "query", "continuous"}},
       {"save", "a save", Op::kSave, {"synopsis", "synopsisID", "stream", "field", "path"}},
       {"load", "a load", Op::kLoad, {"synopsis", "synopsisID", "stream", "field", "path"}},
       {"list", "a list", Op::kList, {}},
       {"plugin", "a plugin", Op::kPlugin, {"path"}},
       {"registry", "a registry", Op::kRegistry, {"registry"}},
+      {"workers", "a number of workers", Op::kWorkers, {"workers", "ingest"}},
+      {"change", "a change", Op::kChange, {"change"}},
   }};
   return kOps;
 }
@@ -90,13 +95,8 @@ void RequestReader::check_named_keys() {
   }
 }
 
-// "op" may be left out.
 void RequestReader::read_registry() {
-  request_.op = Op::kRegistry;
-  check_named_keys();
   const Item* item = find("registry");
-  if (find("dataset") != nullptr) fail("\"dataset\" does not belong to a registry");
-  if (failed()) return;
   if (item == nullptr)
     return fail("registry is missing; it is an object such as in a registry file");
   auto registry = parse_registry(item->raw);
@@ -112,13 +112,15 @@ void RequestReader::read_named(const Item& op) {
                                   [word](const NamedOp& one) { return word == one.word; });
   read_identity();
   if (named == named_ops().end()) {
-    static constexpr std::array kWords = {"build", "query", "delete", "save",
-                                          "load",  "list",  "plugin", "registry"};
+    static constexpr std::array kWords = {"build", "query",  "delete",   "save",    "load",
+                                          "list",  "plugin", "registry", "workers", "change"};
     return fail(fmt::format("op is {}, but {} was given{}", quoted_list(kWords), shown(op.raw),
                             core::did_you_mean(word, kWords)));
   }
-  if (named->op == Op::kRegistry) return read_registry();
   request_.op = named->op;
+  const bool own_form =
+      named->op == Op::kRegistry || named->op == Op::kWorkers || named->op == Op::kChange;
+  if (own_form) return read_own_form();
   if (auto field = text("field")) request_.field = *std::move(field);
   check_named_keys();
   if (request_.op == Op::kList) return;
@@ -136,6 +138,7 @@ void RequestReader::read_named(const Item& op) {
   if (request_.op == Op::kSave || request_.op == Op::kLoad) return read_path();
   require_field();
   if (request_.op == Op::kQuery) read_named_query();
+  if (request_.op == Op::kDelete) read_delete();
 }
 
 void RequestReader::read_named_build() {
@@ -174,6 +177,16 @@ void RequestReader::read_named_query() {
     if (continuous->value.get(request_.continuous) != simdjson::SUCCESS) {
       fail(fmt::format("continuous is true or false, but {} was given", shown(continuous->raw)));
     }
+  }
+}
+
+// Of a synopsis, or with "continuous" of what asks it.
+void RequestReader::read_delete() {
+  const bool asked = std::any_of(items_.begin(), items_.end(),
+                                 [](const Item& item) { return item.key == "query"; });
+  read_named_query();
+  if (asked && !request_.continuous) {
+    fail("\"query\" belongs to a delete with \"continuous\":true, which ends continuous queries");
   }
 }
 

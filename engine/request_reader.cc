@@ -19,13 +19,17 @@
 namespace weir::engine {
 namespace {
 
-constexpr unsigned kMaxParallelism = 256;
 constexpr std::size_t kMaxErrorBytes = 1000;
 
 }  // namespace
 
 RequestReader::RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds)
-    : kinds_(kinds) {
+    : RequestReader(object, raw, kinds, Within::kText) {}
+
+RequestReader::RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds,
+                             Within within)
+    : kinds_(kinds), within_(within) {
+  request_.text = raw;
   const std::vector<std::string_view> raws = json_children(raw);
   std::size_t i = 0;
   for (const auto field : object) {
@@ -104,8 +108,8 @@ Request RequestReader::read() {
     read_named(*op);
   } else if (param != nullptr) {
     read_positional(*param);
-  } else if (find("registry") != nullptr) {
-    read_registry();
+  } else if (has_own_form()) {
+    read_own_form();
   } else {
     read_identity();
     std::string near;
@@ -117,6 +121,7 @@ Request RequestReader::read() {
         "([\"CountMin\",\"price\",\"Construct\",…]), and this one has neither" +
         near);
   }
+  if (within_ == Within::kChange) check_within_change();
   return std::move(request_);
 }
 

@@ -21,6 +21,9 @@ class RequestReader {
  public:
   // REQUIRES: `raw` is the text that `object` was parsed from; both outlive read().
   RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds);
+  // What may stand in a change may be less than what may stand alone.
+  enum class Within { kText, kChange };
+  RequestReader(simdjson::dom::object object, std::string_view raw, Kinds& kinds, Within within);
   Request read();
 
  private:
@@ -51,6 +54,13 @@ class RequestReader {
   void read_path();
   void read_plugin();
   void read_registry();
+  void read_delete();
+  // request_change.cc
+  bool has_own_form() const;  // "registry", "workers" or "change" says what it is
+  void read_own_form();
+  void read_workers();
+  void read_change();
+  void check_within_change();
 
   // "param": [ … ]
   void read_positional(const Item& param);
@@ -70,6 +80,7 @@ class RequestReader {
   void require_dataset(std::string_view key);
 
   Kinds& kinds_;
+  const Within within_;
   std::vector<Item> items_;
   std::vector<Item> param_;
   Request request_;

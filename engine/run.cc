@@ -2,21 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
-#include <cstring>
 #include <map>
+#include <utility>
 
+#include "core/clock.h"
 #include "engine/config_check.h"
 #include "engine/digest.h"
 
 namespace weir::engine {
 namespace {
 
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+using core::now_ns;
 
 std::vector<std::string> names_of(const std::vector<std::unique_ptr<Source>>& sources) {
   std::vector<std::string> names;
@@ -31,93 +27,23 @@ std::size_t ring_entries(const Config& config, const core::Placement& placement)
   return std::max<std::size_t>(4, std::bit_ceil(2 * placement.threads.size()));
 }
 
-// The worker writes its batches once before anybody fills them, so that their pages come to lie in
-// the memory of its own NUMA group.
-void touch_batches(Ring& ring, std::uint32_t worker, std::size_t block_size) {
-  // Its share of a block, so that all workers together touch no more than the blocks in flight.
-  const std::size_t tuples = std::max<std::size_t>(1, block_size / 64 / ring.consumers());
-  for (std::uint64_t seq = 0; seq < ring.size(); ++seq) {
-    core::Batch& batch = ring.at(Seq{seq}).batches[worker];
-    batch.tuple.reserve(tuples);
-    std::memset(batch.tuple.data(), 0, tuples * sizeof(std::uint32_t));
-    for (core::Column& column : batch.fields) {
-      column.bits.reserve(tuples);
-      std::memset(column.bits.data(), 0, tuples * sizeof(std::uint64_t));
-    }
-  }
-}
-
 }  // namespace
-
-// What one thread of the run does: parse, apply, or both.
-class RoleAgent final : public core::Agent {
- public:
-  RoleAgent(Run& run, const core::PlacedThread& placed) : run_(run), placed_(placed) {}
-
-  std::size_t do_work() override {
-    if (!settled_) return settle();
-    // Others may still be touching the batches that a parsed block would be scattered to.
-    if (!all_settled_) {
-      all_settled_ = run_.settled_.load(std::memory_order_acquire) == run_.thread_count_;
-      if (!all_settled_) return 0;
-    }
-    // What has been parsed comes before what has not: it frees the ring, and it is warm.
-    std::size_t work = worker_ != nullptr ? worker_->do_work() : 0;
-    if (work == 0 && ingest_ != nullptr) work = ingest_->do_work();
-    if (done() && !ended_) end();
-    return work;
-  }
-  bool done() const override {
-    return settled_ && (worker_ != nullptr ? worker_->done() : ingest_->done());
-  }
-  std::string_view role_name() const override { return placed_.role(); }
-  ShardWorker* worker() { return worker_.get(); }
-
- private:
-  // Runs on the agent's own thread, so that its state comes to lie in that thread's memory.
-  std::size_t settle() {
-    if (placed_.shard.has_value()) {
-      touch_batches(run_.ring_, *placed_.shard, run_.parts_.config.block_size);
-      worker_ = std::make_unique<ShardWorker>(run_.shared_, *placed_.shard);
-      run_.workers_[*placed_.shard] = worker_.get();
-    }
-    if (placed_.ingest.has_value()) {
-      ingest_ = std::make_unique<IngestAgent>(*run_.intake_, run_.source_names_);
-    }
-    settled_ = true;
-    run_.settled_.fetch_add(1, std::memory_order_acq_rel);
-    return 1;
-  }
-  void end() {
-    ended_ = true;
-    if (run_.ended_.fetch_add(1, std::memory_order_acq_rel) + 1 == run_.thread_count_) {
-      run_.ended_ns_.store(now_ns(), std::memory_order_release);
-    }
-  }
-
-  Run& run_;
-  const core::PlacedThread& placed_;
-  std::unique_ptr<ShardWorker> worker_;
-  std::unique_ptr<IngestAgent> ingest_;
-  bool settled_ = false;
-  bool all_settled_ = false;
-  bool ended_ = false;
-};
 
 Run::Run(RunParts parts, Names& names, Collector& collector)
     : parts_(std::move(parts)),
       names_(names),
       source_names_(names_of(parts_.sources)),
-      ring_(ring_entries(parts_.config, parts_.placement), parts_.routes->workers),
+      ring_(ring_entries(parts_.config, parts_.placement), parts_.routes->workers,
+            core::kMaxThreads),
       splitter_(std::move(parts_.sources), {.block_size = parts_.config.block_size,
                                             .max_record_bytes = parts_.config.max_record_bytes}),
-      plans_(names, *parts_.routes,
+      plans_(names,
              {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
-              std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit)}),
+              std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit),
+              [this](unsigned workers, unsigned ingest) { return rescale(workers, ingest); }}),
       gate_(parts_.config.max_jump, names.keys()),
       shared_{ring_,
               names,
-              *parts_.routes,
               plans_,
               collector,
               std::move(parts_.requests),
@@ -130,23 +56,52 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               gate_},
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
-      thread_count_(static_cast<std::uint32_t>(parts_.placement.threads.size())),
-      started_ns_(now_ns()),
-      workers_(parts_.routes->workers) {
-  collector.use_threads(thread_count_);
+      crew_{shared_, *intake_, parker_, parts_.config.block_size,
+            [this] {
+              ended_ns_.store(now_ns(), std::memory_order_release);
+              ended_ns_.notify_all();
+            }},
+      started_ns_(now_ns()) {
   const std::size_t fields = names.fields()->names.size();
   for (std::uint64_t seq = 0; seq < ring_.size(); ++seq) {
     Entry& entry = ring_.at(Seq{seq});
     entry.batches.resize(parts_.routes->workers);
     for (core::Batch& batch : entry.batches) batch.fields.resize(fields);
   }
-  for (const core::PlacedThread& placed : parts_.placement.threads) {
-    agents_.push_back(std::make_unique<RoleAgent>(*this, placed));
+  start(parts_.placement, parts_.routes, 0, Seq{0}, nullptr);
+}
+
+void Run::start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
+                std::uint32_t number, Seq first, std::shared_ptr<HandOver> from) {
+  const std::scoped_lock lock(mutex_);
+  shared_.collector.use_threads(static_cast<unsigned>(placement.threads.size()));
+  // The one before the last has handed over, or this one would not begin: its threads end now.
+  while (generations_.size() > 1) {
+    generations_.front()->join();
+    note_waits(*generations_.front());
+    generations_.pop_front();
   }
-  for (std::size_t thread = 0; thread < agents_.size(); ++thread) {
-    runners_.push_back(std::make_unique<core::AgentRunner>(*agents_[thread], parker_,
-                                                           parts_.placement.threads[thread]));
-  }
+  generations_.push_back(std::make_unique<Generation>(
+      crew_, std::move(placement), std::move(routes), number, first, std::move(from)));
+}
+
+void Run::note_waits(const Generation& generation) {
+  if (generation.from() == nullptr || generation.number() == 0) return;
+  ++rescales_;
+  const auto& waits = generation.from()->waits();
+  waits_.insert(waits_.end(), waits.begin(), waits.end());
+}
+
+Status Run::rescale(unsigned workers, unsigned ingest) {
+  auto crewing = parts_.crewing(workers, ingest);
+  if (!crewing.ok()) return crewing.status();
+  intake_->begin_generation(
+      crewing->routes, [this, crewing = *crewing](std::uint32_t number, Seq first,
+                                                  std::shared_ptr<HandOver> hand_over) {
+        start(crewing.placement, crewing.routes, number, first, std::move(hand_over));
+      });
+  wake();
+  return {};
 }
 
 Run::~Run() {
@@ -162,6 +117,10 @@ Progress Run::progress() const {
   progress.bytes = counters_.total("bytes");
   progress.position = splitter_.position();
   progress.total = splitter_.total();
+  {
+    const std::scoped_lock lock(mutex_);
+    progress.workers = generations_.back()->workers();
+  }
   const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);
   progress.done = ended != 0;
   progress.seconds = static_cast<double>((progress.done ? ended : now_ns()) - started_ns_) * 1e-9;
@@ -169,7 +128,10 @@ Progress Run::progress() const {
 }
 
 void Run::join() {
-  for (auto& runner : runners_) runner->join();
+  // Once the end has been applied, no generation begins any more.
+  ended_ns_.wait(0, std::memory_order_acquire);
+  const std::scoped_lock lock(mutex_);
+  for (auto& generation : generations_) generation->join();
 }
 
 namespace {
@@ -183,32 +145,45 @@ void keep_least(std::vector<std::string>& names, std::string_view name) {
   if (names.size() > kKept) names.pop_back();
 }
 
+Summary::Rescales rescales_of(std::uint64_t count, std::vector<std::int64_t> waits) {
+  Summary::Rescales rescales{count};
+  if (waits.empty()) return rescales;
+  std::sort(waits.begin(), waits.end());
+  rescales.median_wait_ns = waits[(waits.size() - 1) / 2];
+  rescales.p99_wait_ns = waits[(waits.size() - 1) * 99 / 100];
+  rescales.longest_wait_ns = waits.back();
+  return rescales;
+}
+
 }  // namespace
 
 Summary Run::summarize() {
   const Progress progress = this->progress();
+  for (const auto& generation : generations_) note_waits(*generation);
+  const Generation& last = *generations_.back();
+  const std::vector<ShardWorker*> workers = last.shard_workers();
   Summary summary;
   summary.records = progress.records;
   summary.tuples = progress.tuples;
   summary.bytes = progress.bytes;
   summary.seconds = progress.seconds;
-  summary.threads = static_cast<unsigned>(parts_.placement.threads.size());
-  summary.placement = parts_.placement.summary;
+  summary.threads = static_cast<unsigned>(last.placement().threads.size());
+  summary.placement = last.placement().summary;
+  summary.rescales = rescales_of(rescales_, waits_);
   summary.epoch = plans_.current()->epoch;
   if (const auto layout = intake_->detected()) summary.layout = layout->name();
 
-  const auto& rejected = workers_.front()->rejected();
+  const HeaderFold& headers = *workers.front()->headers();
+  const auto& rejected = headers.rejected();
   for (std::size_t reason = 0; reason < rejected.size(); ++reason) {
     if (rejected[reason] == 0) continue;
     summary.rejected[core::reason_name(static_cast<core::Reason>(reason))] = rejected[reason];
   }
-  summary.leap = workers_.front()->leap();
+  summary.leap = headers.leap();
   std::vector<std::vector<Instance>> instances;
   std::vector<bool> dataset_seen;
   std::string groups_state;
-  for (const auto& agent : agents_) {
-    ShardWorker* worker = agent->worker();
-    if (worker == nullptr) continue;
+  for (ShardWorker* worker : workers) {
     summary.applied += worker->counts().applied;
     summary.late += worker->counts().late;
     summary.unrouted += worker->counts().unrouted;

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "core/placement.h"
 #include "engine/collector.h"
 #include "engine/gate.h"
+#include "engine/generation.h"
 #include "engine/intake.h"
 #include "engine/plan.h"
 #include "engine/shard.h"
@@ -31,15 +35,22 @@ struct RunParts {
   const Kinds* kinds = nullptr;
   std::vector<HierarchyChange> hierarchies;
   GroupLane::OnResult on_result;
+  // Where so many workers, and threads that only parse, go, and who owns what then.
+  struct Crewing {
+    core::Placement placement;
+    std::shared_ptr<const core::Routes> routes;
+  };
+  std::function<Result<Crewing>(unsigned workers, unsigned ingest)> crewing;
 };
-
-class RoleAgent;
 
 class Run {
  public:
   // Starts the threads. `names` and `collector` outlive the run.
   Run(RunParts parts, Names& names, Collector& collector);
   ~Run();  // interrupts and joins
+
+  // From the next block on, so many workers, and threads that only parse. Thread-safe.
+  Status rescale(unsigned workers, unsigned ingest);
 
   // Thread-safe. A push or a request may end somebody's wait.
   void wake() { parker_.notify(); }
@@ -52,7 +63,10 @@ class Run {
   Summary summarize();
 
  private:
-  friend class RoleAgent;
+  // Runs on one thread at a time.
+  void start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
+             std::uint32_t number, Seq first, std::shared_ptr<HandOver> from);
+  void note_waits(const Generation& generation);
 
   RunParts parts_;
   Names& names_;
@@ -65,15 +79,15 @@ class Run {
   Shared shared_;
   core::Parker parker_;
   std::unique_ptr<Intake> intake_;
-  std::uint32_t thread_count_;
-  // Threads that have settled; nobody claims a block before all have.
-  std::atomic<std::uint32_t> settled_{0};
-  std::atomic<std::uint32_t> ended_{0};
+  Crew crew_;
   std::int64_t started_ns_ = 0;
+  // When the last worker applied the end; 0: not yet.
   std::atomic<std::int64_t> ended_ns_{0};
-  std::vector<std::unique_ptr<RoleAgent>> agents_;           // one a thread
-  std::vector<const ShardWorker*> workers_;                  // by number, set while settling
-  std::vector<std::unique_ptr<core::AgentRunner>> runners_;  // last: they use the others
+
+  std::vector<std::int64_t> waits_;  // at marks, of generations that are gone
+  std::uint64_t rescales_ = 0;
+  mutable std::mutex mutex_;                             // guards the two above and this:
+  std::deque<std::unique_ptr<Generation>> generations_;  // last: they use the others
 };
 
 }  // namespace weir::engine

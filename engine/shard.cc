@@ -1,9 +1,14 @@
 #include "engine/shard.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "core/clock.h"
 
 namespace weir::engine {
 namespace {
+
+using core::now_ns;
 
 // BySlot::part of a stream that has not been looked up, and of one of another dataset.
 constexpr std::uint16_t kUnknownPart = 0xffff;
@@ -22,32 +27,78 @@ const Targets& list_at(const std::vector<Targets>& by_id, std::uint32_t id) {
 
 }  // namespace
 
-ShardWorker::ShardWorker(Shared& shared, std::uint32_t number)
+ShardWorker::ShardWorker(Shared& shared, std::uint32_t number,
+                         std::shared_ptr<const core::Routes> routes)
     : shared_(shared),
       number_(number),
+      routes_(std::move(routes)),
       cursor_(shared.emit),
       groups_dataset_(shared.names.keys().dataset(core::kGroupsDataset)) {
   if (number_ == 0) {
-    core::Counters& counters = shared_.counters;
-    headers_ = {&counters.add("records"), &counters.add("tuples"), &counters.add("rejected"),
-                &counters.add("bytes")};
+    headers_ = std::make_unique<HeaderFold>(shared_.counters, shared_.source_names,
+                                            shared_.collector, shared_.max_reject_samples);
   }
-  if (shared_.routes.slot_owner[core::kGroupsSlot] == number_) {
-    lane_.emplace(shared_.names, shared_.groups, shared_.on_result);
+  if (routes_->slot_owner[core::kGroupsSlot] == number_) {
+    lane_ = std::make_unique<GroupLane>(shared_.names, shared_.groups, shared_.on_result);
   }
   cross(cursor_.start(shared_.start));
 }
 
-std::size_t ShardWorker::do_work() {
-  if (done_ || !shared_.ring.ready(next_)) return 0;
-  Entry& entry = shared_.ring.at(next_);
-  shared_.gate.pass(entry, next_);
-  if (number_ == 0) {
-    note_leap(entry.columns, cursor_.stream_time(), raw(cursor_.position()), leap_);
+ShardWorker::ShardWorker(Shared& shared, std::uint32_t number,
+                         std::shared_ptr<const core::Routes> routes, std::shared_ptr<HandOver> from,
+                         Seq mark)
+    : shared_(shared),
+      number_(number),
+      routes_(std::move(routes)),
+      from_(std::move(from)),
+      begun_(false),
+      next_(mark),
+      cursor_(shared.emit),
+      groups_dataset_(shared.names.keys().dataset(core::kGroupsDataset)) {}
+
+bool ShardWorker::begin() {
+  if (!from_->complete()) {
+    if (waiting_since_ == 0 && shared_.ring.ready(next_)) waiting_since_ = now_ns();
+    return false;
   }
+  if (waiting_since_ != 0) from_->waited(number_, now_ns() - waiting_since_);
+  begun_ = true;
+  cursor_ = from_->cursor();
+  Holdings mine = from_->take(number_);
+  counts_ = mine.counts;
+  seen_ = std::move(mine.seen);
+  headers_ = std::move(mine.headers);
+  lane_ = std::move(mine.lane);
+  for (auto& instance : mine.instances) install(std::move(instance));
+  return true;
+}
+
+void ShardWorker::give_up(HandOver& to) {
+  Holdings mine;
+  mine.instances.reserve(instances_.size());
+  for (auto& [number, instance] : instances_) mine.instances.push_back(std::move(instance));
+  mine.seen = std::move(seen_);
+  mine.counts = counts_;
+  mine.lane = std::move(lane_);
+  mine.headers = std::move(headers_);
+  instances_.clear();
+  done_ = true;
+  to.give(number_, std::move(mine), cursor_, shared_.names.keys());
+}
+
+std::size_t ShardWorker::do_work() {
+  if (done_ || (!begun_ && !begin()) || !shared_.ring.ready(next_)) return 0;
+  Entry& entry = shared_.ring.at(next_);
+  if (entry.hand_over != nullptr && entry.hand_over != from_) {
+    give_up(*entry.hand_over);
+    return 1;
+  }
+  shared_.gate.pass(entry, next_);
+  const std::uint64_t base = raw(cursor_.position());
+  if (headers_ != nullptr) headers_->open(entry, base, cursor_.stream_time());
   shares_verdicts_ = entry.verdicts.shared;
-  feeder_.open(entry, raw(cursor_.position()), cursor_.stream_time());
-  if (lane_.has_value()) lane_->open(entry, raw(cursor_.position()));
+  feeder_.open(entry, base, cursor_.stream_time());
+  if (lane_ != nullptr) lane_->open(entry, base);
   if (!entry.requests.empty()) cross_in(entry, cursor_.live(entry.requests));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
@@ -56,13 +107,13 @@ std::size_t ShardWorker::do_work() {
     cross_in(entry, std::move(cut));
   }
   apply(entry, applied, entry.columns.records);
-  if (number_ == 0) fold_header(entry);
+  if (headers_ != nullptr) headers_->fold(entry, base);
   cursor_.finish(entry.columns);
   if (entry.end) {
-    if (lane_.has_value()) lane_->finish(cursor_.position());
+    if (lane_ != nullptr) lane_->finish(cursor_.position());
     apply_group_tuples();
     cross(cursor_.end());
-    done_ = true;
+    done_ = at_end_ = true;
   }
   if (entry.verdicts.shared) settle(entry);
   shared_.ring.consume(number_, next_);
@@ -74,17 +125,18 @@ void ShardWorker::cross_in(Entry& entry, Cut cut) {
   if (entry.fields != nullptr) {
     cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
   }
-  if (lane_.has_value()) {
+  // What the next record brings about comes after a live change, whether it is here or not.
+  if (lane_ != nullptr && !cut.live) {
     lane_->reach(entry, cut);
     apply_group_tuples();
   }
-  cross(cut);
+  cross(std::move(cut));
 }
 
 void ShardWorker::settle(Entry& entry) {
   // Release: whoever comes last sees every verdict of the others; acquire: and is the one to see.
   const std::uint32_t before = entry.verdicts.settled.fetch_add(1, std::memory_order_acq_rel);
-  if (before + 1 < shared_.routes.workers) return;
+  if (before + 1 < routes_->workers) return;
   const std::uint8_t* by_synopses = entry.verdicts.by_synopses.data();
   const std::uint8_t* by_groups = entry.verdicts.by_groups.data();
   const std::uint32_t tuples = entry.columns.tuples();
@@ -99,36 +151,12 @@ void ShardWorker::settle(Entry& entry) {
   counts_.unrouted += tuples - applied - late;
 }
 
-void ShardWorker::fold_header(const Entry& entry) {
-  const core::Columns& columns = entry.columns;
-  if (entry.block.source_start) line_base_ = entry.block.header_lines;
-  for (const core::Reject& reject : columns.rejects) {
-    ++rejected_[static_cast<std::size_t>(reject.reason)];
-    if (reject_samples_ == shared_.max_reject_samples) continue;
-    ++reject_samples_;
-    shared_.collector.reject({.source = shared_.source_names[entry.block.source],
-                              .line = line_base_ + reject.line + 1,
-                              .byte_offset = reject.byte_offset,
-                              .record = RecordPosition{raw(cursor_.position()) + reject.record},
-                              .reason = core::reason_name(reject.reason),
-                              .detail = reject.detail,
-                              .raw = reject.raw,
-                              .length = reject.length});
-  }
-  line_base_ += columns.lines;
-  headers_.records->add(columns.records);
-  headers_.tuples->add(columns.tuples());
-  headers_.rejected->add(columns.rejects.size());
-  std::uint64_t bytes = entry.block.bytes.size();
-  for (const auto& skipped : entry.block.skipped) bytes += skipped.bytes;
-  headers_.bytes->add(bytes);
-}
-
-void ShardWorker::cross(const Cut& cut) {
+void ShardWorker::cross(Cut cut) {
+  cut.routes = routes_.get();
   const auto crossing = shared_.plans.cross(cut, [this](std::shared_ptr<const Crossing> made) {
     shared_.collector.open(std::move(made));
   });
-  if (lane_.has_value()) lane_->cross(crossing->plan->epoch);
+  if (lane_ != nullptr) lane_->cross(crossing->plan->epoch);
   for (const Action& action : crossing->actions) {
     switch (action.kind) {
       case Action::Kind::kCreate:
@@ -141,7 +169,7 @@ void ShardWorker::cross(const Cut& cut) {
         answer(*crossing, action);
         break;
       case Action::Kind::kHierarchy:
-        if (!lane_.has_value()) break;
+        if (lane_ == nullptr) break;
         lane_->change(action.hierarchy, cut);
         apply_group_tuples();
         break;
@@ -164,31 +192,39 @@ void ShardWorker::create(const std::shared_ptr<const Build>& build) {
                                   : part_slot(keys.key(build->stream), part);
   };
   // The owner of a stream knows the instance even without a part, to count what it takes.
-  bool concerned = build->whole_dataset() ||
-                   shared_.routes.owner(shared_.names.keys().key(build->stream)) == number_;
-  bool has_part = false;
+  bool concerned =
+      build->whole_dataset() || routes_->owner(shared_.names.keys().key(build->stream)) == number_;
   for (unsigned part = 0; part < build->parts && build->scheme != Scheme::kByStream; ++part) {
     const bool everywhere = build->scheme == Scheme::kByWorker;
-    if (!everywhere && shared_.routes.slot_owner[slot_of(part)] != number_) continue;
+    if (!everywhere && routes_->slot_owner[slot_of(part)] != number_) continue;
     // A dataset's partials are all part 0; one of them starts with what was loaded.
     const bool loads = build->loaded != nullptr && part == 0 && (!everywhere || number_ == 0);
     instance->parts[part] = (loads ? build->loaded : build->prototype)->clone();
-    concerned = has_part = true;
+    concerned = true;
   }
-  if (!concerned) return;
-  if (lane_.has_value() && build->dataset == groups_dataset_) lane_->feed(++builds_on_groups_ > 0);
-  if (build->scheme == Scheme::kByStream) {
+  if (concerned) install(std::move(instance));
+}
+
+void ShardWorker::install(std::unique_ptr<Instance> instance) {
+  const Build& build = *instance->build;
+  if (lane_ != nullptr && build.dataset == groups_dataset_) lane_->feed(++builds_on_groups_ > 0);
+  if (build.scheme == Scheme::kByStream) {
+    for (const auto& [stream, synopsis] : instance->streams) {
+      at_id(by_stream_, stream).push_back(Target::of(*instance, synopsis.get()));
+    }
     by_stream_builds_.push_back(instance.get());
     ++joins_;
   } else {
-    const bool whole = build->parts == 1 && build->scheme != Scheme::kBySlot;
-    targets_of(*build).push_back(Target::of(*instance, whole ? instance->parts[0].get() : nullptr));
-    if (build->scheme == Scheme::kBySlot && has_part) {
+    const bool whole = build.parts == 1 && build.scheme != Scheme::kBySlot;
+    targets_of(build).push_back(Target::of(*instance, whole ? instance->parts[0].get() : nullptr));
+    const bool has_part = std::any_of(instance->parts.begin(), instance->parts.end(),
+                                      [](const auto& part) { return part != nullptr; });
+    if (build.scheme == Scheme::kBySlot && has_part) {
       by_slot_.push_back(
-          {instance.get(), {}, std::vector<core::Array<std::uint32_t>>(build->parts)});
+          {instance.get(), {}, std::vector<core::Array<std::uint32_t>>(build.parts)});
     }
   }
-  instances_.emplace(build->number, std::move(instance));
+  instances_.emplace(build.number, std::move(instance));
 }
 
 void ShardWorker::remove(const Build& build) {
@@ -203,7 +239,7 @@ void ShardWorker::remove(const Build& build) {
     std::erase_if(targets_of(build), is_of);
     std::erase_if(by_slot_, is_of);
   }
-  if (lane_.has_value() && build.dataset == groups_dataset_) lane_->feed(--builds_on_groups_ > 0);
+  if (lane_ != nullptr && build.dataset == groups_dataset_) lane_->feed(--builds_on_groups_ > 0);
   instances_.erase(found);
 }
 
@@ -212,7 +248,7 @@ const synopses::Synopsis* ShardWorker::sole(const Ask& ask) const {
   const auto found = instances_.find(of.build->number);
   if (found == instances_.end()) return nullptr;
   if (of.build->scheme == Scheme::kByStream) {
-    if (shared_.routes.owner(shared_.names.keys().key(of.stream)) != number_) return nullptr;
+    if (routes_->owner(shared_.names.keys().key(of.stream)) != number_) return nullptr;
     const auto own = found->second->streams.find(raw(of.stream));
     return own == found->second->streams.end() ? of.build->prototype.get() : own->second.get();
   }
@@ -232,7 +268,7 @@ void ShardWorker::contribute(const Ask& ask, const Ask::Of& of, std::uint32_t si
       }
       return;
     }
-    if (shared_.routes.owner(keys.key(of.stream)) != number_) return;
+    if (routes_->owner(keys.key(of.stream)) != number_) return;
     const auto own = instance.streams.find(raw(of.stream));
     partials.push_back(
         {side, 0, keys.key(of.stream).stream,
@@ -261,8 +297,8 @@ void ShardWorker::answer(const Crossing& crossing, const Action& action) {
   for (std::uint32_t side = 0; side < ask.of.size(); ++side) {
     contribute(ask, ask.of[side], side, partials);
   }
-  const bool all = ask.kind == Ask::Kind::kSearch &&
-                   crossing.contributors[action.answer] == shared_.routes.workers;
+  const bool all =
+      ask.kind == Ask::Kind::kSearch && crossing.contributors[action.answer] == routes_->workers;
   if (partials.empty() && !all) return;
   shared_.collector.contribute(crossing.ordinal, action, std::move(partials));
 }
@@ -288,7 +324,7 @@ void ShardWorker::apply(Entry& entry, std::uint32_t from_record, std::uint32_t t
     if (begin < end) apply_run(batch, run, begin, end);
   }
   if (!by_slot_.empty()) apply_by_slot(feeder_, entry, from_record, to_record);
-  if (lane_.has_value()) {
+  if (lane_ != nullptr) {
     lane_->apply(entry, from_record, to_record);
     apply_group_tuples();
   }
@@ -348,7 +384,7 @@ void ShardWorker::give(Feeder& feeder, const core::Run& run) {
 }
 
 void ShardWorker::apply_group_tuples() {
-  if (!lane_.has_value()) return;
+  if (lane_ == nullptr) return;
   const auto tuples = lane_->take_tuples();
   if (!tuples.has_value()) return;
   group_feeder_.open(tuples->entry, tuples->base, tuples->clocks);

@@ -9,7 +9,6 @@
 // Thread safety: shard-local; its counters may be read by any thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +24,8 @@
 #include "engine/feed.h"
 #include "engine/gate.h"
 #include "engine/group_lane.h"
+#include "engine/header_fold.h"
+#include "engine/holdings.h"
 #include "engine/plan.h"
 #include "weir/answer.h"
 
@@ -34,7 +35,6 @@ namespace weir::engine {
 struct Shared {
   Ring& ring;
   Names& names;
-  const core::Routes& routes;  // who owns which slot
   PlanLog& plans;
   Collector& collector;
   std::vector<Scheduled> start;  // requests given before the start
@@ -49,35 +49,42 @@ struct Shared {
 
 class ShardWorker {
  public:
-  // Takes the start cut, so that synopses stand before the first tuple.
-  ShardWorker(Shared& shared, std::uint32_t number);
+  // Of the first generation: takes the start cut, so that synopses stand before the first tuple.
+  ShardWorker(Shared& shared, std::uint32_t number, std::shared_ptr<const core::Routes> routes);
+  // Of a later one, or of one that is resumed: takes its share of `from` when all of it is there,
+  // and goes on with the entry `mark`.
+  ShardWorker(Shared& shared, std::uint32_t number, std::shared_ptr<const core::Routes> routes,
+              std::shared_ptr<HandOver> from, Seq mark);
 
   // Applies the next block if it is there. Gives 1 if it did, else 0.
   std::size_t do_work();
-  // The end of input has been applied.
+  // The end of input has been applied, or a next generation has what was owned.
   bool done() const { return done_; }
+  // The end of input has been applied.
+  bool at_end() const { return at_end_; }
 
   // REQUIRES: done(), and the thread that ran do_work() has been joined.
   const ShardCounts& counts() const { return counts_; }
   std::vector<Instance> take_instances();
   const std::vector<bool>& seen_streams() const { return seen_; }
-  const std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)>& rejected()
-      const {
-    return rejected_;
-  }
-  // Of stream time; worker 0 alone looks for it.
-  const Summary::Leap& leap() const { return leap_; }
+  // Null but on worker 0.
+  const HeaderFold* headers() const { return headers_.get(); }
   RecordPosition position() const { return cursor_.position(); }
   // Null but on the worker that has the hierarchies, or when there are none.
   const GroupLane* lane() const {
-    return lane_.has_value() && lane_->standing() ? &*lane_ : nullptr;
+    return lane_ != nullptr && lane_->standing() ? lane_.get() : nullptr;
   }
 
  private:
+  // Takes what the hand-over has for it; false: not all of it is there yet.
+  bool begin();
+  void give_up(HandOver& to);
   // Goes over a cut of the entry, before which everything has been applied.
   void cross_in(Entry& entry, Cut cut);
-  void cross(const Cut& cut);
+  void cross(Cut cut);
   void create(const std::shared_ptr<const Build>& build);
+  // Makes an instance that is whole take what it is of.
+  void install(std::unique_ptr<Instance> instance);
   void remove(const Build& build);
   void answer(const Crossing& crossing, const Action& action);
   // This worker's share of what `of` stands for, copied.
@@ -85,7 +92,6 @@ class ShardWorker {
                   std::vector<Partial>& partials) const;
   // The only synopsis that an ask looks at, if it is one and here.
   const synopses::Synopsis* sole(const Ask& ask) const;
-  void fold_header(const Entry& entry);
   void apply(Entry& entry, std::uint32_t from_record, std::uint32_t to_record);
   void apply_run(const core::Batch& batch, const core::Run& run, std::uint32_t begin,
                  std::uint32_t end);
@@ -104,9 +110,14 @@ class ShardWorker {
   Targets& targets_of(const Build& build);
 
   Shared& shared_;
-  std::uint32_t number_;
+  const std::uint32_t number_;
+  const std::shared_ptr<const core::Routes> routes_;  // who owns which slot
+  std::shared_ptr<HandOver> from_;                    // null: it stands by itself
+  bool begun_ = true;
+  std::int64_t waiting_since_ = 0;  // ns; 0: it has not waited
   Seq next_{};
   bool done_ = false;
+  bool at_end_ = false;
   CutCursor cursor_;
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Instance>> instances_;  // by build number
@@ -129,24 +140,13 @@ class ShardWorker {
   };
   std::vector<BySlot> by_slot_;
 
-  std::optional<GroupLane> lane_;  // with the owner of core::kGroupsSlot
+  std::unique_ptr<GroupLane> lane_;  // with the owner of core::kGroupsSlot
   DatasetId groups_dataset_{};
   std::size_t builds_on_groups_ = 0;
   Feeder group_feeder_;
   bool shares_verdicts_ = false;  // of the entry in hand
 
-  // Folded from headers by worker 0 alone.
-  struct HeaderCounters {
-    core::Counter* records = nullptr;
-    core::Counter* tuples = nullptr;
-    core::Counter* rejected = nullptr;
-    core::Counter* bytes = nullptr;
-  };
-  HeaderCounters headers_;
-  std::array<std::uint64_t, static_cast<std::size_t>(core::Reason::kCount)> rejected_{};
-  std::uint64_t line_base_ = 0;
-  std::uint64_t reject_samples_ = 0;
-  Summary::Leap leap_;
+  std::unique_ptr<HeaderFold> headers_;  // with worker 0
 };
 
 }  // namespace weir::engine

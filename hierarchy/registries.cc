@@ -148,4 +148,11 @@ Status Registries::add(std::shared_ptr<const Registry> registry) {
   return put(std::move(registry)).status();
 }
 
+void Registries::drop(const std::string& root) {
+  const auto at = by_root_.find(root);
+  hold(nullptr, if_small(at->second.get()));
+  std::erase(large_, at->second);
+  by_root_.erase(at);
+}
+
 }  // namespace weir::hierarchy

@@ -25,6 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/bytes.h"
 #include "core/key_index.h"
 #include "weir/status.h"
 
@@ -91,6 +92,11 @@ class Registry {
   // Equal in everything but names.
   bool same_as(const Registry& other) const;
 
+  // registry_image.cc: equal registries, names too, give equal bytes. restore() trusts them in
+  // nothing: what it gives keeps every invariant (kInvalid).
+  void save(core::Writer& out) const;
+  static Result<Registry> restore(core::Reader& in);
+
  private:
   Registry() = default;
   friend Result<Registry> restore_registry(core::Reader& in);  // registry_bytes.h
@@ -122,6 +128,8 @@ class Registries {
   Result<Outcome> put(std::shared_ptr<const Registry> registry);
   // As put(), where no registry takes another's place: the same root twice is an error too.
   Status add(std::shared_ptr<const Registry> registry);
+  // Takes back what was put for a new root. Linear in it. REQUIRES: the root stands.
+  void drop(const std::string& root);
   std::size_t size() const { return by_root_.size(); }
   const std::map<std::string, std::shared_ptr<const Registry>, std::less<>>& all() const {
     return by_root_;

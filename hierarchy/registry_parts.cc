@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/utf8.h"
 #include "hierarchy/registry.h"
 #include "hierarchy/registry_path.h"
 
@@ -61,6 +62,15 @@ std::vector<SortKey> in_order(const std::vector<RegistryParts::Part>& parts) {
 }
 
 }  // namespace
+
+std::string identifier_fault(std::string_view identifier) {
+  if (identifier.empty()) return "an identifier is empty";
+  if (identifier.size() > kMaxIdentifier) {
+    return "an identifier is longer than " + std::to_string(kMaxIdentifier) + " bytes";
+  }
+  if (!core::is_utf8(identifier)) return "an identifier is not UTF-8";
+  return {};
+}
 
 RegistryParts::RegistryParts(std::size_t expected) : numbers_(expected * 8 / 5 + 1) {
   all.reserve(expected);

@@ -19,6 +19,9 @@
 
 namespace weir::hierarchy {
 
+// What is wrong with an identifier, or nothing.
+std::string identifier_fault(std::string_view identifier);
+
 class RegistryParts {
  public:
   enum class Kind : std::uint8_t { kUnknown, kSensor, kGroup };

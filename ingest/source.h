@@ -24,4 +24,10 @@ std::unique_ptr<Source> file_source(std::string path, std::optional<std::uint64_
 // Anything but a regular file is polled for a few milliseconds, then the answer is kIdle.
 std::unique_ptr<Source> descriptor_source(int descriptor, std::string name);
 
+// A run that is resumed had read more of it than there is now.
+Status too_short(const std::string& name, std::uint64_t has, std::uint64_t wanted);
+// Reads and passes over so many bytes, waiting through kIdle, in bounded memory. `before`: bytes
+// that the caller has passed over already, for the message if fewer are there.
+Status read_and_skip(Source& source, std::uint64_t bytes, std::uint64_t before = 0);
+
 }  // namespace weir::ingest

@@ -76,6 +76,29 @@ class FileSource final : public Source {
     position_ = offset;
     ended_ = false;
   }
+  bool repeatable() const override {
+    if (prepared_) return !polled_;
+    struct stat info {};
+    const int outcome = owned_ ? ::stat(name_.c_str(), &info) : ::fstat(descriptor_, &info);
+    return outcome == 0 && S_ISREG(info.st_mode);
+  }
+  Status skip(std::uint64_t bytes) override {
+    if (!prepared_) {
+      ReadResult failure = prepare();
+      if (failure.state == ReadResult::State::kError) return finish(std::move(failure)).error;
+    }
+    if (polled_) return Source::skip(bytes);
+    struct stat info {};
+    if (::fstat(descriptor_, &info) != 0) {
+      return io_error(name_, "cannot be examined", errno).error;
+    }
+    const auto has = static_cast<std::uint64_t>(std::max<off_t>(info.st_size - base_, 0));
+    if (has < position_ || bytes > has - position_) {
+      return too_short(name_, has, position_ + bytes);
+    }
+    position_ += bytes;
+    return {};
+  }
   const std::string& name() const override { return name_; }
   std::optional<std::uint64_t> size() const override { return size_; }
   std::uint64_t position() const override { return position_; }

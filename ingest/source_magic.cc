@@ -65,6 +65,17 @@ class MagicSource final : public Source {
     last_.reset();
     inner_->seek(offset);
   }
+  bool repeatable() const override { return inner_->repeatable(); }
+  Status skip(std::uint64_t bytes) override {
+    if (bytes == 0) return {};
+    // Too little room for the way of read(): the first bytes then wait in stored_.
+    std::array<char, 1> no_room;
+    if (inner_->repeatable() && content_ == Content::kUndecided) (void)probe(no_room);
+    const bool broken = last_ && last_->state == State::kError;
+    if (content_ != Content::kPlain || !inner_->seekable() || broken) return Source::skip(bytes);
+    seek(0);
+    return inner_->skip(bytes);
+  }
   const std::string& name() const override { return inner_->name(); }
   std::optional<std::uint64_t> size() const override { return inner_->size(); }
   std::uint64_t position() const override { return inner_->position(); }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/carry.h"
 #include "ingest/framing.h"
 
 namespace weir::ingest {
@@ -21,48 +22,6 @@ constexpr std::string_view kBom = "\xef\xbb\xbf";
 constexpr std::size_t kPeekRead = 64 << 10;
 // Bytes in which the last newline of a block is looked for before the whole block is read.
 constexpr std::size_t kTailWindow = 2048;
-
-// Bytes that were read and not yet given out.
-class Carry {
- public:
-  std::size_t size() const { return bytes_.size() - begin_; }
-  bool empty() const { return size() == 0; }
-  std::span<const char> span() const { return {bytes_.data() + begin_, size()}; }
-
-  std::size_t take(char* into, std::size_t n) {
-    n = std::min(n, size());
-    if (n != 0) std::memcpy(into, bytes_.data() + begin_, n);
-    begin_ += n;
-    if (empty()) clear();
-    return n;
-  }
-  // Gives back the last bytes that were taken from the source. If some are still here, then those
-  // came from here and stand just before them.
-  void put_back(std::span<const char> tail) {
-    if (empty()) {
-      clear();
-      bytes_.append(tail.data(), tail.size());
-    } else {
-      assert(begin_ >= tail.size());
-      begin_ -= tail.size();
-    }
-  }
-  // Room for `n` more bytes at the back; grow() says how many came.
-  std::span<char> room(std::size_t n) {
-    bytes_.reserve(bytes_.size() + n);
-    return {bytes_.data() + bytes_.size(), n};
-  }
-  void grow(std::size_t n) { bytes_.resize(bytes_.size() + n); }
-  void skip(std::size_t n) { begin_ += n; }
-
- private:
-  void clear() {
-    bytes_.clear();
-    begin_ = 0;
-  }
-  core::Array<char> bytes_;
-  std::size_t begin_ = 0;
-};
 
 struct Input {
   std::shared_ptr<Source> source;  // null once it is used up; pending blocks hold it too
@@ -351,6 +310,46 @@ void Splitter::set_framing(Framing framing, bool header) {
   impl_->header = header;
 }
 
+Status Splitter::resume(const SplitterPosition& at) {
+  Impl& impl = *impl_;
+  if (at.source > impl.inputs.size() || (at.source == impl.inputs.size() && at.offset != 0)) {
+    return {Code::kInvalid, fmt::format("the run had read of input {}, and there are only {}",
+                                        at.source + std::uint64_t{1}, impl.inputs.size())};
+  }
+  for (; impl.current < at.source; ++impl.current) {
+    Input& input = impl.inputs[impl.current];
+    impl.finished_bytes += input.source->size().value_or(0);
+    input.source.reset();
+  }
+  impl.position.store(impl.finished_bytes, std::memory_order_relaxed);
+  if (impl.current == impl.inputs.size()) return {};
+  Input& input = impl.inputs[impl.current];
+  if (Status status = at.offset == 0 ? Status() : input.source->skip(at.offset); !status.ok()) {
+    return status;
+  }
+  input.offset = at.offset;
+  input.bom_checked = at.offset != 0;  // a byte order mark stands at the start alone
+  input.given = at.given;
+  input.header_lines = at.header_lines;
+  if (at.header) input.header = std::make_shared<const std::string>(*at.header);
+  impl.position.store(impl.finished_bytes + input.source->position(), std::memory_order_relaxed);
+  return {};
+}
+
+std::optional<SplitterPosition> Splitter::resume_point() const {
+  const Impl& impl = *impl_;
+  if (impl.too_long) return std::nullopt;
+  SplitterPosition at;
+  at.source = static_cast<std::uint32_t>(impl.current);
+  if (impl.current == impl.inputs.size()) return at;
+  const Input& input = impl.inputs[impl.current];
+  at.offset = input.offset;
+  at.given = input.given;
+  if (input.header != nullptr) at.header = *input.header;
+  at.header_lines = input.header_lines;
+  return at;
+}
+
 Splitter::Outcome Splitter::next(core::Block& block) {
   Impl& impl = *impl_;
   block.bytes.clear();
@@ -423,7 +422,7 @@ bool Splitter::Impl::peek_ready(Input& input, std::size_t records, std::string& 
 Splitter::Outcome Splitter::peek(std::size_t records, std::string& bytes, std::uint32_t& source) {
   Impl& impl = *impl_;
   bytes.clear();
-  for (std::size_t i = 0; i < impl.inputs.size(); ++i) {
+  for (std::size_t i = impl.current; i < impl.inputs.size(); ++i) {
     Input& input = impl.inputs[i];
     for (;;) {
       input.bom_checked |= impl.framing == Framing::kFrames;

@@ -14,7 +14,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,17 @@ struct SplitterOptions {
   std::size_t max_record_bytes = 1 << 20;  // limit on a record, whatever the block size
 };
 
+// Where reading goes on: sources before `source` are used up; of it, `offset` (decompressed) bytes
+// are.
+struct SplitterPosition {
+  std::uint32_t source = 0;
+  std::uint64_t offset = 0;
+  bool given = false;                 // a block of it was given out, so lines go on
+  std::optional<std::string> header;  // of a CSV source that has one, once it was read
+  std::uint32_t header_lines = 0;
+  friend bool operator==(const SplitterPosition&, const SplitterPosition&) = default;
+};
+
 class Splitter {
  public:
   enum class Outcome { kBlock, kIdle, kEnd, kError };
@@ -44,12 +57,21 @@ class Splitter {
 
   // The first bytes of the input for layout detection: whole records, at most `records` of them
   // that are not blank, or as many as the first non-empty source has. Waits through kIdle by
-  // answering kIdle. Nothing is consumed: next() gives the same bytes again. Call before the first
-  // next().
+  // answering kIdle. Nothing is consumed: next() gives the same bytes again. A resumed one shows
+  // what comes from there on. Call before the first next().
   Outcome peek(std::size_t records, std::string& bytes, std::uint32_t& source);
   // Framing must be set before the first next(); the default is kLines. With `header` the first
   // record of every source is taken out and given with its blocks as Block::header.
   void set_framing(Framing framing, bool header = false);
+
+  // Begins where another splitter of the same sources (as they were before it read them) left off:
+  // blocks that it gave out before its resume_point(), and those of this one, hold the same records
+  // as if one had gone on. Sources are skipped here, which may take as long as reading them. An
+  // error says what the source said. REQUIRES: before the first peek() and next().
+  Status resume(const SplitterPosition& position);
+  // Where the next block will start: everything before it was given out in blocks. Absent while a
+  // record that is too long is being passed over.
+  std::optional<SplitterPosition> resume_point() const;
 
   // Fills `block` with the next run of whole records. kBlock: it has bytes or skipped records.
   // kIdle: it has neither; a record that has come in part is kept for the next call.

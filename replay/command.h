@@ -37,6 +37,7 @@ Command add_generate_sensors(CLI::App& generate);
 Command add_convert(CLI::App& program);
 Command add_validate(CLI::App& program);
 Command add_config_show(CLI::App& config);
+Command add_state(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_query(CLI::App& program);
 Command add_merge(CLI::App& program);

@@ -2,40 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
 #include <cstdlib>
 #include <vector>
 
 #include "core/nearest.h"
 #include "replay/line_writer.h"
+#include "replay/toml_errors.h"
 
 namespace weir::replay {
 namespace {
-
-Status config_error(const std::string& file, const toml::source_region& at,
-                    const std::string& message) {
-  return {Code::kConfig,
-          fmt::format("{}:{}:{}: {}", file, at.begin.line, at.begin.column, message)};
-}
-
-const char* type_name(toml::node_type type) {
-  switch (type) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "a string";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a floating-point number";
-    case toml::node_type::boolean:
-      return "a boolean";
-    default:
-      return "a date or time";
-  }
-}
 
 const char* expected(SettingKind kind) {
   switch (kind) {
@@ -86,15 +61,15 @@ class ValueReader {
 
  private:
   Status wrong_type(const toml::node& item) const {
-    return config_error(
+    return toml_error(
         file_, item.source(),
         fmt::format("{} must be {}, not {}", name_, expected(kind_), type_name(item.type())));
   }
   Status read_text(const toml::node& item, std::vector<std::string>& values) const {
     Result<std::string> text = expand_variables(item.as_string()->get(), environment_);
     if (!text.ok()) {
-      return config_error(file_, item.source(),
-                          fmt::format("{}: {}", name_, text.status().message()));
+      return toml_error(file_, item.source(),
+                        fmt::format("{}: {}", name_, text.status().message()));
     }
     values.push_back(std::move(*text));
     return {};
@@ -114,8 +89,8 @@ Status unknown_key(const std::string& file, const toml::key& key, const char* ta
   std::string hint = core::did_you_mean(key.str(), names);
   if (hint.empty() && *table == 0) hint = "; `weir config show` lists the keys there are";
   if (hint.empty()) hint = fmt::format("; there are {}", fmt::join(names, ", "));
-  return config_error(file, key.source(),
-                      fmt::format("unknown key '{}'{}{}", key.str(), table, hint));
+  return toml_error(file, key.source(),
+                    fmt::format("unknown key '{}'{}{}", key.str(), table, hint));
 }
 
 Status unknown_key(const std::string& file, const toml::key& key) {
@@ -131,7 +106,7 @@ Status read_item(const std::string& file, const char* name, SettingKind kind,
   std::vector<std::string> values;
   if (Status s = ValueReader(file, name, kind, environment).read(item, values); !s.ok()) return s;
   if (Status s = set(values); !s.ok()) {
-    return config_error(file, item.source(), fmt::format("{}: {}", name, s.message()));
+    return toml_error(file, item.source(), fmt::format("{}: {}", name, s.message()));
   }
   return {};
 }
@@ -161,7 +136,7 @@ Status read_hierarchy(const std::string& file, const toml::table& table,
     if (!s.ok()) return s;
   }
   if (!into.registry.empty()) return {};
-  return config_error(file, table.source(), "[[hierarchy]] needs registry = \"FILE\"");
+  return toml_error(file, table.source(), "[[hierarchy]] needs registry = \"FILE\"");
 }
 
 // The array of tables [[hierarchy]].
@@ -169,9 +144,8 @@ Status read_hierarchies(const std::string& file, const toml::node& item,
                         const Environment& environment, ReplayOptions& options) {
   const toml::array* tables = item.as_array();
   if (tables == nullptr || tables->empty() || !tables->is_homogeneous<toml::table>()) {
-    return config_error(
-        file, item.source(),
-        "hierarchy must be a table in double brackets, [[hierarchy]], one for each");
+    return toml_error(file, item.source(),
+                      "hierarchy must be a table in double brackets, [[hierarchy]], one for each");
   }
   options.hierarchies.clear();
   for (const toml::node& table : *tables) {
@@ -232,14 +206,10 @@ Result<std::string> expand_variables(std::string_view text, const Environment& e
 
 Status parse_config(std::string_view toml, const std::string& file, const Environment& environment,
                     ReplayOptions& options) {
-  toml::table table;
-  try {
-    table = toml::parse(toml, file);
-  } catch (const toml::parse_error& error) {
-    return config_error(file, error.source(), std::string(error.description()));
-  }
+  const Result<toml::table> parsed = parse_toml(toml, file);
+  if (!parsed.ok()) return parsed.status();
   options.config_file = file;
-  for (const auto& [key, item] : table) {
+  for (const auto& [key, item] : *parsed) {
     if (key.str() == kHierarchy) {
       if (Status s = read_hierarchies(file, item, environment, options); !s.ok()) return s;
       continue;

@@ -31,6 +31,12 @@ Status LineWriter::open(const std::string& path) {
   return file_.open(path);
 }
 
+Status LineWriter::open_at(const std::string& path, std::uint64_t length) {
+  const std::lock_guard lock(mutex_);
+  length_ = length;
+  return file_.open_at(path, length);
+}
+
 bool LineWriter::is_open() const {
   const std::lock_guard lock(mutex_);
   return file_.descriptor() >= 0;
@@ -38,7 +44,9 @@ bool LineWriter::is_open() const {
 
 void LineWriter::write(std::string_view line) {
   const std::lock_guard lock(mutex_);
-  if (stopped_locked() || file_.descriptor() < 0) return;
+  if (file_.descriptor() < 0) return;
+  length_ += line.size() + 1;
+  if (stopped_locked()) return;
   buffer_.append(line);
   buffer_.push_back('\n');
   if (buffer_.size() >= kBuffer) flush_locked();
@@ -55,6 +63,22 @@ void LineWriter::flush_locked() {
     if (!error_.ok()) error_ = error_.with("cannot write " + file_.name());
   }
   buffer_.clear();
+}
+
+std::uint64_t LineWriter::length() const {
+  const std::lock_guard lock(mutex_);
+  return length_;
+}
+
+Status LineWriter::sync() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (file_.descriptor() < 0) return {};
+    flush_locked();
+    if (stopped_locked()) return error_;
+  }
+  // Whoever writes need not wait for the disk.
+  return file_.sync();
 }
 
 Status LineWriter::close() {

@@ -5,9 +5,11 @@
 //  1. After a failed write nothing more is written, and close() says what failed.
 //  2. A reader that went away (`weir … | head`, of a pipe by name too) is no error: lines are then
 //     passed over and reader_gone() is true.
-// Thread safety: thread-safe, but for open(), which comes before all else.
+// Thread safety: thread-safe, but for open(), which comes before all else, and close(), which comes
+// after any sync().
 #pragma once
 
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -26,11 +28,18 @@ class LineWriter {
 
   // As OutputFile::open(). REQUIRES: not open.
   Status open(const std::string& path);
+  // As OutputFile::open_at(): lines follow the first `length` bytes. REQUIRES: not open.
+  Status open_at(const std::string& path, std::uint64_t length);
   bool is_open() const;
   const std::string& name() const { return file_.name(); }
 
   void write(std::string_view line);  // adds the newline
   void flush();
+  // How long the file is when all that it was given has been written, whether it has been or not.
+  std::uint64_t length() const;
+  // Writes all that it was given, and sees to it that it outlives a power failure where that can
+  // be. A reader that is gone is no error.
+  Status sync();
   // Flushes and closes; the status names the file and what failed. A second call gives ok.
   Status close();
   // True when further lines go nowhere, by an error or a reader that is gone.
@@ -45,6 +54,7 @@ class LineWriter {
   OutputFile file_;
   bool reader_gone_ = false;
   Status error_;  // the first failure
+  std::uint64_t length_ = 0;
   std::string buffer_;
 };
 

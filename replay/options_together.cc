@@ -1,6 +1,10 @@
 // What settings of a replay mean together, and whether they go together.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "engine/config_check.h"
 #include "replay/replay_options.h"
 
@@ -63,6 +67,14 @@ Status check_together(const ReplayOptions& options) {
     return {Code::kConfig, fmt::format("layout {} and mapping {} both say what records look like; "
                                        "give one of them",
                                        options.engine.layout, options.mapping)};
+  }
+  const auto reads_standard = [](const std::vector<std::string>& files) {
+    return std::find(files.begin(), files.end(), "-") != files.end();
+  };
+  if (options.control == "-" &&
+      (reads_standard(options.inputs) || reads_standard(options.requests))) {
+    return {Code::kConfig, fmt::format("control - and {} - both read standard input; name a file",
+                                       reads_standard(options.inputs) ? "inputs" : "requests")};
   }
   const bool hierarchies = has_hierarchies(options);
   const Status s = hierarchies ? check_hierarchies(options) : without_hierarchies(options);

@@ -113,7 +113,9 @@ std::vector<NamedFile> replay_texts(const ReplayOptions& options) {
   for (const auto& hierarchy : options.hierarchies) {
     read.push_back({"the registry", hierarchy.registry});
   }
-  if (!options.control.empty()) read.push_back({"the control file", options.control});
+  if (!options.control.empty() && options.control != "-")
+    read.push_back({"the control file", options.control});
+  if (!options.faults.empty()) read.push_back({"the fault plan", options.faults});
   return read;
 }
 

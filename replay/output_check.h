@@ -36,7 +36,7 @@ std::vector<NamedFile> input_files(const std::vector<std::string>& inputs,
 
 // Those of a replay. Answers that go to standard output are one of them.
 std::vector<NamedFile> replay_outputs(const ReplayOptions& options);
-// Configuration, mapping, requests, registries and the control file.
+// Configuration, mapping, requests, registries, the control file and the fault plan.
 std::vector<NamedFile> replay_texts(const ReplayOptions& options);
 
 }  // namespace weir::replay

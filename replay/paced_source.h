@@ -15,9 +15,10 @@
 //  5. What waits for its time is bounded: of a line longer than kMaxPacedLine the beginning is
 //     paced as the record, and the rest follows at once.
 // Thread safety: single-writer (sources are read one at a time, and one schedule serves all of
-// them).
+// them), but for PaceSchedule::moment(), which is thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,7 @@
 #include <string>
 #include <string_view>
 
+#include "replay/backlog.h"
 #include "weir/config.h"
 #include "weir/source.h"
 
@@ -66,9 +68,12 @@ struct PaceReport {
 };
 
 // "60x: 5,000 records/s offered, 4,998 achieved, at most 1.2 ms late".
-std::string pace_line(const Speed& speed, const PaceReport& report);
-// {"speed":"60x","offered_per_second":…,"achieved_per_second":…,"worst_lateness_seconds":…}
-std::string pace_json(const Speed& speed, const PaceReport& report);
+std::string pace_line(const Speed& speed, const PaceReport& report,
+                      const BacklogReport& backlog = {});
+// {"speed":"60x","offered_per_second":…,"achieved_per_second":…,"worst_lateness_seconds":…,
+// "lag":{"greatest":…,"at_end":…,"late_seconds":…}}
+std::string pace_json(const Speed& speed, const PaceReport& report,
+                      const BacklogReport& backlog = {});
 
 class PaceSchedule {
  public:
@@ -83,6 +88,10 @@ class PaceSchedule {
   void released();
   void nap(std::int64_t ns) const { clock_.nap(ns); }
   PaceReport report() const;
+  // Every source is announced before the first record, and its end is told once.
+  void source_begins() { ++sources_left_; }
+  void source_ends() { sources_left_.fetch_sub(1, std::memory_order_relaxed); }
+  PaceMoment moment() const;
 
  private:
   bool too_far(Time event) const;
@@ -101,6 +110,13 @@ class PaceSchedule {
   std::uint32_t row_ = 0;          // records too far ahead since the last dated one that was not
   bool asked_dated_ = false, asked_too_far_ = false;  // the record that was asked for
   std::uint64_t records_ = 0;
+
+  // For moment(): copies of the above.
+  static constexpr std::int64_t kNever = INT64_MIN;
+  std::atomic<std::int64_t> shown_anchor_{kNever};
+  std::atomic<std::uint64_t> shown_records_{0};
+  std::atomic<std::int64_t> shown_late_{0};  // of event time: ns
+  std::atomic<unsigned> sources_left_{0};
 };
 
 // The event time of one record (its bytes with the line end), where it has one.
@@ -118,8 +134,14 @@ class PacedSource final : public Source {
  public:
   PacedSource(std::unique_ptr<Source> inner, std::shared_ptr<PaceSchedule> schedule,
               PacedRecords records);
+  ~PacedSource() override;
+  PacedSource(const PacedSource&) = delete;
+  PacedSource& operator=(const PacedSource&) = delete;
 
   ReadResult read(std::span<char> into) override;
+  bool repeatable() const override { return inner_->repeatable(); }
+  // Not paced, and not in the report; but a header is shown to event_time.
+  Status skip(std::uint64_t bytes) override;
   const std::string& name() const override { return inner_->name(); }
   std::optional<std::uint64_t> size() const override { return inner_->size(); }
   std::uint64_t position() const override { return inner_->position(); }
@@ -127,7 +149,10 @@ class PacedSource final : public Source {
  private:
   std::optional<std::size_t> next_record();
   bool release(std::size_t length);
+  void pass(std::size_t length);
+  std::uint64_t skip_header(std::uint64_t bytes);
   bool refill();
+  void end();
 
   std::unique_ptr<Source> inner_;
   std::shared_ptr<PaceSchedule> schedule_;
@@ -143,6 +168,7 @@ class PacedSource final : public Source {
   bool event_known_ = false;
   bool within_long_line_ = false;   // its beginning has been handed out
   std::optional<ReadResult> last_;  // how inner_ ended
+  bool read_ = false, ended_ = false;
 };
 
 // What are records and which times they have by the layout of the run, whatever it is.

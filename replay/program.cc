@@ -121,6 +121,7 @@ Program make_program() {
   CLI::App* config = app.add_subcommand("config", "show the configuration of a replay");
   config->footer("Example:\n  weir config show --config run.toml --threads 2");
   program.commands.push_back(add_config_show(*config));
+  program.commands.push_back(add_state(app));
   program.commands.push_back(add_inspect(app));
   program.commands.push_back(add_query(app));
   program.commands.push_back(add_merge(app));

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,17 +20,21 @@ constexpr double kPlainSeconds = 3;
 constexpr double kQuietSeconds = 0.3;  // a bar that comes and goes at once only flickers
 constexpr double kSmoothing = 2;       // seconds over which an old rate loses 1 - 1/e of its weight
 constexpr int kDefaultWidth = 80;
-constexpr const char* kClearLine = "\r\x1b[K";
-
-void to_stderr(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-}
 
 double share_done(const Progress& progress) {
   if (progress.total == 0) return -1;
   const double share = static_cast<double>(progress.position) / static_cast<double>(progress.total);
   return std::min(share, 1.0);
+}
+
+// What is not as it should be, each piece behind `before`.
+std::string troubles(const Progress& progress, const std::string& backlog, const char* before) {
+  std::string text;
+  if (!backlog.empty()) text += before + backlog;
+  if (progress.stalled != 0) {
+    text += fmt::format("{}{} of {} workers stalled", before, progress.stalled, progress.workers);
+  }
+  return text;
 }
 
 }  // namespace
@@ -73,7 +76,8 @@ double RateMeter::seconds_left() const {
   return static_cast<double>(last_.total - last_.position) / bytes_rate_;
 }
 
-std::string progress_bar(const Progress& progress, const RateMeter& meter, int width) {
+std::string progress_bar(const Progress& progress, const RateMeter& meter, int width,
+                         const std::string& backlog) {
   if (width <= 1) return {};
   // A terminal shows "^C" behind the bar, which must not wrap it.
   constexpr int kEcho = 2, kNarrow = 20;
@@ -82,6 +86,7 @@ std::string progress_bar(const Progress& progress, const RateMeter& meter, int w
   std::string text = fmt::format("{} records  {}/s", short_count(double(progress.records)),
                                  short_count(meter.records_per_second()));
   if (progress.rejected != 0) text += fmt::format("  {} rejected", grouped(progress.rejected));
+  text += troubles(progress, backlog, "  ");
   if (share >= 0) {
     // The percentage never says 100 before the end.
     const int percent = progress.done ? 100 : std::min(99, static_cast<int>(share * 100));
@@ -97,19 +102,22 @@ std::string progress_bar(const Progress& progress, const RateMeter& meter, int w
   return fmt::format("[{}{}] {}", std::string(full, '='), std::string(cells - full, ' '), text);
 }
 
-std::string progress_text(const Progress& progress, const RateMeter& meter) {
+std::string progress_text(const Progress& progress, const RateMeter& meter,
+                          const std::string& backlog) {
   std::string text = fmt::format("{}: {} records, {} rejected", short_seconds(progress.seconds),
                                  grouped(progress.records), grouped(progress.rejected));
   const double share = share_done(progress);
   if (share >= 0) text += fmt::format(", {:.0f} %", share * 100);
   text += fmt::format(", {} records/s", short_count(meter.records_per_second()));
   if (share >= 0) text += fmt::format(", {} left", clock_text(meter.seconds_left()));
-  return text;
+  return text + troubles(progress, backlog, ", ");
 }
 
-ProgressReporter::ProgressReporter(const Engine& engine, ProgressMode mode,
-                                   std::function<void()> tick)
-    : engine_(engine), mode_(mode), tick_(std::move(tick)), thread_([this] { run(); }) {}
+ProgressReporter::ProgressReporter(const Engine& engine, ProgressMode mode, StatusLine& line,
+                                   Tick tick)
+    : engine_(engine), mode_(mode), line_(line), tick_(std::move(tick)), thread_([this] {
+        run();
+      }) {}
 
 void ProgressReporter::stop() {
   {
@@ -121,28 +129,27 @@ void ProgressReporter::stop() {
 }
 
 void ProgressReporter::run() {
-  bool bar_shown = false;
   double next_plain = kPlainSeconds;
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     wake_.wait_for(lock, kTick);
     lock.unlock();
-    if (tick_) tick_();
-    if (mode_ != ProgressMode::kNone) show(bar_shown, next_plain);
+    const Progress progress = engine_.progress();
+    const std::string backlog = tick_ ? tick_(progress) : "";
+    if (mode_ != ProgressMode::kNone) show(progress, backlog, next_plain);
     lock.lock();
   }
-  if (bar_shown) to_stderr(kClearLine);
+  line_.clear();
 }
 
-void ProgressReporter::show(bool& bar_shown, double& next_plain) {
-  const Progress progress = engine_.progress();
+void ProgressReporter::show(const Progress& progress, const std::string& backlog,
+                            double& next_plain) {
   meter_.add(progress);
   if (mode_ == ProgressMode::kBar) {
     if (progress.seconds < kQuietSeconds) return;
-    to_stderr(kClearLine + progress_bar(progress, meter_, terminal_width(STDERR_FILENO)));
-    bar_shown = true;
+    line_.show(progress_bar(progress, meter_, terminal_width(STDERR_FILENO), backlog));
   } else if (progress.seconds >= next_plain) {
-    to_stderr("weir: " + progress_text(progress, meter_) + "\n");
+    line_.say(progress_text(progress, meter_, backlog));
     next_plain = progress.seconds + kPlainSeconds;
   }
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "replay/status_line.h"
 #include "weir/engine.h"
 
 namespace weir::replay {
@@ -39,26 +40,32 @@ class RateMeter {
 };
 
 // One line without newline, at most width - 1 columns (a full line would wrap); "" for a width of 1
-// or less.
-std::string progress_bar(const Progress& progress, const RateMeter& meter, int width);
+// or less. `backlog`: as Backlog::text(), "" = not paced.
+std::string progress_bar(const Progress& progress, const RateMeter& meter, int width,
+                         const std::string& backlog = "");
 // "12.0 s: 1,200,000 records, 9 rejected, 45 %, 3.20 M records/s, 0:15 left".
-std::string progress_text(const Progress& progress, const RateMeter& meter);
+std::string progress_text(const Progress& progress, const RateMeter& meter,
+                          const std::string& backlog = "");
 
-// Shows progress until stop(). `tick` is called some five times a second whatever the mode.
+// Shows progress until stop(). `tick` is called some five times a second whatever the mode, and
+// gives what the run is behind by.
 class ProgressReporter {
  public:
-  ProgressReporter(const Engine& engine, ProgressMode mode, std::function<void()> tick);
+  using Tick = std::function<std::string(const Progress&)>;
+  // `line` outlives it.
+  ProgressReporter(const Engine& engine, ProgressMode mode, StatusLine& line, Tick tick);
   ~ProgressReporter() { stop(); }
   // Takes the bar away and joins the thread.
   void stop();
 
  private:
   void run();
-  void show(bool& bar_shown, double& next_plain);
+  void show(const Progress& progress, const std::string& backlog, double& next_plain);
 
   const Engine& engine_;
   const ProgressMode mode_;
-  const std::function<void()> tick_;
+  StatusLine& line_;
+  const Tick tick_;
   RateMeter meter_;
   std::mutex mutex_;
   std::condition_variable wake_;

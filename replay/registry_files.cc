@@ -37,14 +37,15 @@ Status check_change(std::string_view text, const std::string& place) {
     return {Code::kConfig, fmt::format("{}:{}: this is not JSON: {}; {}", place, scan.offset() + 1,
                                        wrong, kChange)};
   }
-  const std::string_view registry = value_of(members_of(object), "registry");
-  if (object.front() != '{' || registry.empty() || registry == "null") {
-    return {Code::kConfig,
-            fmt::format("{}: this is no change of a hierarchy; {}; other requests go to a "
-                        "requests file",
-                        place, kChange)};
+  const Members members = members_of(object);
+  for (const std::string_view key : {"registry", "workers", "change"}) {
+    const std::string_view value = value_of(members, key);
+    if (object.front() == '{' && !value.empty() && value != "null") return {};
   }
-  return {};
+  return {Code::kConfig,
+          fmt::format("{}: this is no change of a hierarchy; {}, or has \"workers\" or "
+                      "\"change\"; other requests go to a requests file",
+                      place, kChange)};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace weir::replay {
 // setting and the file. What is in a text is not looked at.
 Result<std::vector<HierarchyConfig>> read_registries(const ReplayOptions& options);
 
-// A change of a hierarchy, {"at":…,"registry":{…}}.
+// A change of a hierarchy, {"at":…,"registry":{…}}, of the number of workers or of several things.
 struct ControlLine {
   std::uint64_t line = 0;  // 1-based
   std::string_view text;   // of the file's text

@@ -15,7 +15,9 @@ Command add_replay(CLI::App& program) {
       "  weir replay --requests r.json --rejects bad.ndjson 'ticks/*.txt'\n"
       "  zcat day.ndjson.gz | weir replay --requests r.json --answers a.ndjson -\n"
       "  weir replay --registry plant.json --mode changelog --results - s.ndjson\n"
+      "  weir replay --requests r.json --state-dir d --snapshot-every 30s --resume s.csv\n"
       "  weir replay --config run.toml --speed 60x --emit 60s\n"
+      "SIGHUP reads the configuration, requests and registries again.\n"
       "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage,\n"
       "3 records were rejected (--strict), 78 configuration, 130 and 143 signals.");
   auto arguments = std::make_shared<SettingArguments>(*app);
@@ -24,7 +26,8 @@ Command add_replay(CLI::App& program) {
             if (const Status s = arguments->read(options); !s.ok()) {
               return fail(s.code() == Code::kConfig ? kExitConfig : kExitUsage, s.message());
             }
-            return run_replay(options);
+            return run_replay(options,
+                              [arguments](ReplayOptions& again) { return arguments->read(again); });
           }};
 }
 

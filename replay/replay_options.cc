@@ -122,7 +122,7 @@ const std::array kSettings = {
     Setting{"registry", SettingKind::kList, "FILE",
             "groups of sensors, JSON or CSV; may be given again",
             set_list<&ReplayOptions::registries>, show_list<&ReplayOptions::registries>},
-    Setting{"control", SettingKind::kText, "FILE", "changes of hierarchies, NDJSON",
+    Setting{"control", SettingKind::kText, "FILE", "changes, NDJSON; - takes them while it runs",
             set_text<&ReplayOptions::control>, show_text<&ReplayOptions::control>},
     Setting{"results", SettingKind::kText, "FILE", "results of groups as NDJSON",
             set_text<&ReplayOptions::results>, show_text<&ReplayOptions::results>},
@@ -138,8 +138,29 @@ const std::array kSettings = {
     of_groups<kMaxAge>(),
     of_groups<kDataset>(),
     of_groups<kField>(),
-    Setting{"state-dir", SettingKind::kText, "DIR", "where save and load requests find their files",
+    Setting{"state-dir", SettingKind::kText, "DIR",
+            "where saved synopses, snapshots and the journal are",
             set_directory<&Config::state_directory>, show_directory<&Config::state_directory>},
+    Setting{"snapshot-every", SettingKind::kText, "PERIOD",
+            "of elapsed time or records: 30s, \"1000000 records\"",
+            [](ReplayOptions& o, Values v) {
+              const Result<Period> period = Period::parse(v[0]);
+              if (!period.ok()) return period.status();
+              o.engine.snapshot_every = *period;
+              return Status();
+            },
+            [](const ReplayOptions& o) {
+              const Period& every = o.engine.snapshot_every;
+              return every == Period{} ? Shown{} : Shown{period_text(every)};
+            }},
+    Setting{"journal", SettingKind::kSwitch, "", "keep what pipes bring until a snapshot holds it",
+            [](ReplayOptions& o, Values v) { return set_bool(o.engine.journal, v); },
+            [](const ReplayOptions& o) { return show_bool(o.engine.journal); }},
+    Setting{"resume", SettingKind::kSwitch, "", "go on from the newest snapshot in --state-dir",
+            [](ReplayOptions& o, Values v) { return set_bool(o.engine.resume, v); },
+            [](const ReplayOptions& o) { return show_bool(o.engine.resume); }},
+    Setting{"faults", SettingKind::kText, "FILE", "what is to go wrong, TOML (for tests)",
+            set_text<&ReplayOptions::faults>, show_text<&ReplayOptions::faults>},
     Setting{"plugin-dir", SettingKind::kText, "DIR", "where plugin requests find theirs",
             set_directory<&Config::plugin_directory>, show_directory<&Config::plugin_directory>},
     Setting{"digest", SettingKind::kSwitch, "", "compute a digest of the final state",

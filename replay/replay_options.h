@@ -29,6 +29,7 @@ struct ReplayOptions {
   GroupSettings groups;                        // of all hierarchies that say nothing else
   std::string control;
   std::string results;  // "" = counted only
+  std::string faults;   // a fault plan, "" = none
   bool titan_names = false;
   Speed speed;
   std::string progress = "auto";

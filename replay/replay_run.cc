@@ -10,14 +10,19 @@
 
 #include "engine/registry_text.h"
 #include "replay/answer_sink.h"
+#include "replay/backlog.h"
+#include "replay/control_input.h"
 #include "replay/exit_status.h"
+#include "replay/faults_file.h"
 #include "replay/line_writer.h"
 #include "replay/output_check.h"
 #include "replay/paced_source.h"
 #include "replay/progress.h"
 #include "replay/registry_files.h"
 #include "replay/report.h"
+#include "replay/resuming.h"
 #include "replay/signals.h"
+#include "replay/status_line.h"
 #include "weir/engine.h"
 #include "weir/source.h"
 
@@ -26,8 +31,9 @@ namespace {
 
 class ReplayRun {
  public:
-  explicit ReplayRun(const ReplayOptions& options)
+  ReplayRun(const ReplayOptions& options, const Reread& reread)
       : options_(options),
+        reread_(reread),
         show_table_(answers_on_standard_output(options) && options.answers.empty() &&
                     isatty(STDOUT_FILENO) != 0),
         sink_(answers_, show_table_ ? &table_ : nullptr) {}
@@ -43,6 +49,10 @@ class ReplayRun {
   int open_outputs();
   int execute();
   void take_results();
+  void tell_lengths();
+  // Where the engine goes on, if it does.
+  const Resumed* resumed() const;
+  void add_backlog(const Progress& progress);
   // What the run came to.
   int report(const Result<Summary>& finished, int signal);
   std::string json_of(const Summary& summary) const;
@@ -54,10 +64,15 @@ class ReplayRun {
   void describe_silent(const Summary& summary, ReportContext& context) const;
 
   const ReplayOptions& options_;
+  const Reread& reread_;
   const bool show_table_;
   std::optional<Engine> engine_;
+  RunTexts texts_;                      // as the run begins
   Config config_;                       // as the engine has it
   std::shared_ptr<PaceSchedule> pace_;  // null = as fast as can be
+  Backlog backlog_;
+  StatusLine line_;
+  std::vector<std::string> sources_;  // their names
   LineWriter answers_, results_, rejects_, summary_;
   AnswerTable table_;
   AnswerSink sink_;
@@ -81,9 +96,23 @@ int ReplayRun::run() {
 }
 
 int ReplayRun::configure() {
-  // First without the files, so that it is known whose fault an error is.
   Config config = engine_config(options_);
-  Result<Engine> engine = Engine::create(config);
+  if (!options_.faults.empty()) {
+    Result<FaultPlan> plan = load_faults(options_.faults);
+    if (!plan.ok()) return fail(kExitConfig, "--faults: " + plan.status().message());
+    config.faults = std::make_shared<const FaultPlan>(*std::move(plan));
+  }
+  // First without the files, so that it is known whose fault an error is. A state directory is one
+  // engine's, so it is left to the last.
+  Config first = config;
+  const bool files =
+      !options_.mapping.empty() || !options_.registries.empty() || !options_.hierarchies.empty();
+  if (files) {
+    first.snapshot_every = {};
+    first.journal = first.resume = false;
+    first.state_directory.clear();
+  }
+  Result<Engine> engine = Engine::create(std::move(first));
   if (!engine.ok()) return fail(exit_of(engine.status()), engine.status().message());
   if (!options_.mapping.empty()) {
     Result<std::string> text = read_text(options_.mapping);
@@ -94,9 +123,11 @@ int ReplayRun::configure() {
   auto hierarchies = read_registries(options_);
   if (!hierarchies.ok()) return fail(kExitConfig, hierarchies.status().message());
   config.hierarchies = std::move(*hierarchies);
-  if (!config.mapping_toml.empty() || !config.hierarchies.empty()) {
+  if (files) {
     engine = Engine::create(config);
-    if (!engine.ok()) return fail(kExitConfig, engine.status().message());
+    if (const Status s = engine.status(); !s.ok()) {
+      return fail(s.code() == Code::kIo ? kExitRun : kExitConfig, s.message());
+    }
   }
   config_ = std::move(config);
   engine_.emplace(std::move(*engine));
@@ -110,12 +141,15 @@ int ReplayRun::add_requests() {
     if (const Status s = engine_->request(*text); !s.ok()) {
       return fail(kExitConfig, s.with(file).message());
     }
+    texts_.requests.emplace_back(file, *text);
   }
+  texts_.options = options_;
+  texts_.hierarchies = config_.hierarchies;
   return kExitOk;
 }
 
 int ReplayRun::add_changes() {
-  if (options_.control.empty()) return kExitOk;
+  if (options_.control.empty() || options_.control == "-") return kExitOk;
   const Result<std::string> text = read_text(options_.control);
   if (!text.ok()) return fail(kExitConfig, "--control: " + text.status().message());
   const auto lines = parse_control(*text, options_.control);
@@ -137,6 +171,11 @@ int ReplayRun::add_sources() {
   if (const Status s = outputs_spare(replay_outputs(options_), read); !s.ok()) {
     return fail(kExitUsage, s.message());
   }
+  if (const Status s = inputs_can_come_again(options_, input_files(options_.inputs, *sources));
+      !s.ok()) {
+    return fail(kExitUsage, s.message());
+  }
+  for (const auto& source : *sources) sources_.push_back(source->name());
   if (!options_.speed.paced()) {
     for (auto& source : *sources) engine_->add_source(std::move(source));
     return kExitOk;
@@ -154,21 +193,53 @@ int ReplayRun::add_sources() {
 
 int ReplayRun::open_outputs() {
   const bool standard = answers_on_standard_output(options_) && !show_table_;
+  const Resumed* from = resumed();
+  const auto at = [from](std::uint64_t Resumed::*bytes) -> std::optional<std::uint64_t> {
+    if (from == nullptr) return std::nullopt;
+    return from->*bytes;
+  };
   const struct {
     const char* option;
     LineWriter& writer;
-    std::string path;  // "" = nowhere
-  } outputs[] = {{"--answers", answers_, standard ? "-" : options_.answers},
-                 {"--results", results_, options_.results},
-                 {"--rejects", rejects_, options_.rejects},
-                 {"--summary", summary_, options_.summary}};
+    std::string path;                     // "" = nowhere
+    std::optional<std::uint64_t> length;  // to go on behind
+  } outputs[] = {
+      {"--answers", answers_, standard ? "-" : options_.answers, at(&Resumed::answers_bytes)},
+      {"--results", results_, options_.results, at(&Resumed::results_bytes)},
+      {"--rejects", rejects_, options_.rejects, at(&Resumed::rejects_bytes)},
+      {"--summary", summary_, options_.summary, std::nullopt}};
   for (const auto& output : outputs) {
     if (output.path.empty()) continue;
-    if (const Status s = output.writer.open(output.path); !s.ok()) {
-      return fail(kExitRun, s.with(output.option).message());
-    }
+    const Status s = output.length.has_value() ? output.writer.open_at(output.path, *output.length)
+                                               : output.writer.open(output.path);
+    if (!s.ok()) return fail(kExitRun, s.with(output.option).message());
   }
   return kExitOk;
+}
+
+const Resumed* ReplayRun::resumed() const {
+  if (!options_.engine.resume) return nullptr;
+  const std::optional<Resumed>& from = engine_->resumed();
+  return from.has_value() ? &*from : nullptr;
+}
+
+// So that a run that goes on from a snapshot can cut back what was written behind it.
+void ReplayRun::tell_lengths() {
+  OutputLengths lengths;
+  lengths.answers = [this] { return answers_.length(); };
+  lengths.results = [this] { return results_.length(); };
+  lengths.rejects = [this] { return rejects_.length(); };
+  lengths.sync = [this] {
+    for (LineWriter* writer : {&answers_, &results_, &rejects_}) {
+      if (Status s = writer->sync(); !s.ok()) return s;
+    }
+    return Status();
+  };
+  engine_->on_snapshot(std::move(lengths));
+}
+
+void ReplayRun::add_backlog(const Progress& progress) {
+  if (pace_ != nullptr) backlog_.add(pace_->moment(), progress.records, progress.seconds);
 }
 
 // The words are chosen here, and the line's memory used again: results may be millions a second.
@@ -184,7 +255,13 @@ void ReplayRun::take_results() {
 int ReplayRun::execute() {
   // A reader that goes away is seen as EPIPE by the writer that meets it.
   std::signal(SIGPIPE, SIG_IGN);
-  engine_->on_answer([this](const Answer& answer) { sink_.take(answer); });
+  // Both end before the engine does.
+  Reloader reloader(*engine_, std::move(texts_), reread_);
+  std::optional<ControlInput> control;
+  engine_->on_answer([this, &reloader](const Answer& answer) {
+    sink_.take(answer);
+    reloader.answered(answer);
+  });
   if (results_.is_open()) take_results();
   if (rejects_.is_open()) {
     engine_->on_reject([this](const Reject& reject) {
@@ -192,9 +269,15 @@ int ReplayRun::execute() {
       ++rejects_written_;
     });
   }
+  tell_lengths();
+  engine_->on_notice([this](const std::string& notice) { line_.say(notice); });
+  if (const Resumed* from = resumed()) backlog_ = Backlog(raw(from->records));
+  if (options_.engine.resume) line_.say(resumed_text(options_, engine_->resumed(), sources_));
   const SignalStop signals(*engine_);
   if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
-  ProgressReporter progress(*engine_, progress_mode(options_.progress), [this] {
+  reloader.start();
+  if (options_.control == "-") control.emplace(*engine_, STDIN_FILENO);
+  const auto tick = [this](const Progress& now) {
     answers_.flush();
     results_.flush();
     rejects_.flush();
@@ -202,9 +285,14 @@ int ReplayRun::execute() {
     // Who has seen enough rejects may still want the answers.
     if (answers_.stopped() || results_.stopped() || (rejects_.stopped() && !rejects_.reader_gone()))
       engine_->interrupt();
-  });
+    add_backlog(now);
+    return pace_ == nullptr ? std::string() : backlog_.text();
+  };
+  ProgressReporter progress(*engine_, progress_mode(options_.progress), line_, tick);
   const Result<Summary> finished = engine_->finish();
   progress.stop();
+  control.reset();
+  add_backlog(engine_->progress());
   return report(finished, signals.signal());
 }
 
@@ -233,7 +321,7 @@ std::string ReplayRun::json_of(const Summary& summary) const {
   std::string json = summary.to_json();
   if (pace_ == nullptr) return json;
   json.pop_back();
-  return json + ",\"pace\":" + pace_json(pace_->speed(), pace_->report()) + "}";
+  return json + ",\"pace\":" + pace_json(pace_->speed(), pace_->report(), backlog_.report()) + "}";
 }
 
 // Some sensors of hierarchies that no record was of, to be held against the streams there are, and
@@ -272,7 +360,10 @@ void ReplayRun::show(const Summary& summary, int signal) const {
   describe_silent(summary, context);
   context.counts = sink_.counts();
   context.counts.rejects_written = rejects_written_;
-  if (pace_ != nullptr) context.pace = pace_line(pace_->speed(), pace_->report());
+  if (pace_ != nullptr) {
+    context.pace = pace_line(pace_->speed(), pace_->report(), backlog_.report());
+  }
+  context.keeps = options_.engine.snapshot_every != Period{};
   if (options_.json) {
     fmt::print(stderr, "{}\n", json_of(summary));
   } else {
@@ -306,6 +397,8 @@ int ReplayRun::verdict(const Summary& summary, int signal) const {
 
 }  // namespace
 
-int run_replay(const ReplayOptions& options) { return ReplayRun(options).run(); }
+int run_replay(const ReplayOptions& options, const Reread& reread) {
+  return ReplayRun(options, reread).run();
+}
 
 }  // namespace weir::replay

@@ -122,6 +122,19 @@ std::string answers_line(const ReportContext& context) {
   return text;
 }
 
+std::string snapshots_line(const Summary& summary) {
+  std::string text = grouped(summary.snapshots) + " kept";
+  if (summary.snapshots_failed == 0) return text;
+  return text + fmt::format(", {} failed", grouped(summary.snapshots_failed));
+}
+
+std::string rescales_line(const Summary::Rescales& rescales) {
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
+  return fmt::format("{}; new workers waited {:.3g} ms in the median, {:.3g} ms at most",
+                     grouped(rescales.count), ms(rescales.median_wait_ns),
+                     ms(rescales.longest_wait_ns));
+}
+
 std::string rejected_line(const Summary& summary, const ReportContext& context) {
   std::string text;
   for (const auto& [reason, count] : summary.rejected) {
@@ -131,7 +144,9 @@ std::string rejected_line(const Summary& summary, const ReportContext& context) 
   if (context.rejects_to.empty()) return text + "; --rejects FILE keeps them";
   text += " -> " + context.rejects_to;
   const std::uint64_t written = context.counts.rejects_written;
-  if (written < summary.rejected_total()) text += fmt::format(" (the first {})", grouped(written));
+  // What was written before the run was resumed has not been counted.
+  if (written < summary.rejected_total() && !summary.resumed_from.has_value())
+    text += fmt::format(" (the first {})", grouped(written));
   return text;
 }
 
@@ -157,6 +172,9 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
       fmt::format("{} records/s, {}/s: {} records, {} in {}", short_count(s.records_per_second()),
                   short_bytes(s.seconds > 0 ? double(s.bytes) / s.seconds : 0), grouped(s.records),
                   short_bytes(double(s.bytes)), short_seconds(s.seconds)));
+  if (s.resumed_from.has_value()) {
+    row("resumed", fmt::format("at record {}", grouped(raw(*s.resumed_from))));
+  }
   if (!context.pace.empty()) row("pace", context.pace);
   text += conservation_line(s) + "\n";
   if (s.rejected_total() != 0) row("rejected", rejected_line(s, context));
@@ -190,6 +208,10 @@ std::string readable_summary(const Summary& s, const ReportContext& context) {
   if (s.faults.size() > kFaults) {
     row("fault", fmt::format("and {} more", s.faults.size() - kFaults));
   }
+  if (context.keeps || s.snapshots != 0 || s.snapshots_failed != 0) {
+    row("snapshots", snapshots_line(s));
+  }
+  if (s.rescales.count != 0) row("rescales", rescales_line(s.rescales));
   row("threads", fmt::format("{}{}{}", s.threads, s.placement.empty() ? "" : ": ", s.placement));
   if (!s.digest.empty()) row("digest", s.digest);
   return text;

@@ -25,6 +25,7 @@ struct ReportContext {
   std::string answers_to, rejects_to, results_to;  // "" = nowhere
   std::string mapping;                             // the file, "" = none
   std::string pace;                                // "" = not paced
+  bool keeps = false;                              // snapshots were to be made
   bool asked = true;                               // there were requests, or hierarchies
   std::int64_t max_jump = 0;                       // as Config's
   // Of each silent hierarchy, by its root: some sensors, and the fields that were named for it.

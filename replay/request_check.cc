@@ -42,6 +42,10 @@ const char* op_name(Op op) {
       return "plugin";
     case Op::kRegistry:
       return "registry";
+    case Op::kWorkers:
+      return "workers";
+    case Op::kChange:
+      return "change";
   }
   return "request";
 }
@@ -102,14 +106,27 @@ class Checker {
 
   std::string error_of(std::size_t f, std::size_t i) {
     const Placed& placed = standings_.placed(f, i);
+    if (!placed.request->error.empty()) return placed.request->error;
+    if (placed.request->op != Op::kChange) return error_of(f, placed);
+    // What is wrong with a part is wrong with all.
+    const std::vector<Request>& parts = placed.request->change;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::string error = error_of(f, {&parts[p], placed.at, placed.order});
+      if (!error.empty()) return fmt::format("change[{}]: {}", p, error);
+    }
+    return {};
+  }
+
+ private:
+  std::string error_of(std::size_t f, const Placed& placed) {
     const Request& r = *placed.request;
-    if (!r.error.empty()) return r.error;
     switch (r.op) {
       case Op::kBuild:
         return build_error(placed);
       case Op::kQuery:
         return query_error(placed, files_[f].emit);
       case Op::kDelete: {
+        if (r.continuous) break;  // whether somebody asks that depends on what else is refused
         const Standing* own = standings_.own(r);
         return missing(own == nullptr ? Standings{} : Standings{own}, placed, false);
       }
@@ -120,12 +137,13 @@ class Checker {
       case Op::kList:
       case Op::kPlugin:
       case Op::kRegistry:
+      case Op::kWorkers:
+      case Op::kChange:
         break;
     }
     return {};
   }
 
- private:
   using Made = Result<std::unique_ptr<synopses::Synopsis>>;
 
   // An empty synopsis of a build's shape, as the engine makes it, or why there is none.

@@ -60,18 +60,21 @@ void RequestStandings::place(const RequestFile& file, std::size_t first) {
   }
 }
 
-void RequestStandings::add(const Placed& placed) {
+void RequestStandings::add(const Placed& placed, bool surely) {
   const Request& r = *placed.request;
   if (!r.error.empty()) return;
+  for (const Request& part : r.change) add({&part, placed.at, placed.order}, false);
   if (r.op == Op::kLoad && r.field.empty()) {
     unnamed_loads_[{r.dataset, r.synopsis_id}].push_back(placed);
   } else if (r.op == Op::kLoad) {
     standings_[identity(r)].loads.push_back(placed);
-  } else if (r.op == Op::kDelete) {
+  } else if (r.op == Op::kDelete && !r.continuous) {
     standings_[identity(r)].deleted = true;
   } else if (r.op == Op::kBuild) {
     Standing& standing = standings_[identity(r)];
-    if (standing.builds.empty() || surely_after(standing.earliest, placed)) {
+    if (!surely) {
+      standing.deleted = true;
+    } else if (standing.earliest.request == nullptr || surely_after(standing.earliest, placed)) {
       standing.earliest = placed;
     }
     standing.builds.push_back(placed);

@@ -42,7 +42,7 @@ struct Standing {
   std::vector<Placed> builds, loads;
   std::vector<const engine::Request*> shapes;  // builds that differ in parameters, window or weight
   Placed earliest;                             // of the builds, if there are any
-  bool deleted = false;
+  bool deleted = false;                        // or built by a change, which may come to nothing
 };
 
 // Whether both make the same synopsis of the same values, which pairs and searches ask for.
@@ -75,7 +75,8 @@ class RequestStandings {
     return {r.dataset, r.synopsis_id, r.stream, r.field};
   }
   void place(const RequestFile& file, std::size_t first);
-  void add(const Placed& placed);
+  // A part of a change may be taken back with the rest of it.
+  void add(const Placed& placed, bool surely = true);
 
   std::vector<std::vector<Placed>> placed_;
   std::map<Identity, Standing> standings_;  // those of one dataset and kind side by side

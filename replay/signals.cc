@@ -11,6 +11,18 @@ std::atomic<int> g_signal{0};
 static_assert(std::atomic<Engine*>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
               "only lock-free atomics may be used in a signal handler");
 
+// Never destroyed: a handler may still run on another thread when the signal is handled no more.
+WakeEvent& hangup_event() {
+  static auto* const event = new WakeEvent;
+  return *event;
+}
+std::atomic<const WakeEvent*> g_hangup{nullptr};
+static_assert(std::atomic<const WakeEvent*>::is_always_lock_free);
+
+void on_hangup(int /*number*/) {
+  if (const WakeEvent* event = g_hangup.load()) event->set();
+}
+
 void on_signal(int number) {
   g_signal.store(number);
   if (Engine* engine = g_engine.load()) engine->interrupt();
@@ -37,5 +49,22 @@ SignalStop::~SignalStop() {
 }
 
 int SignalStop::signal() const { return g_signal.load(); }
+
+HangupSignal::HangupSignal() {
+  hangup_event().clear();
+  g_hangup.store(&hangup_event());
+  struct sigaction before {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler == SIG_IGN) return;
+  struct sigaction action {};
+  action.sa_handler = on_hangup;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGHUP, &action, nullptr);
+}
+
+HangupSignal::~HangupSignal() { std::signal(SIGHUP, SIG_IGN); }
+
+const WakeEvent& HangupSignal::event() const { return hangup_event(); }
 
 }  // namespace weir::replay

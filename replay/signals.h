@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "replay/wake_event.h"
 #include "weir/engine.h"
 
 namespace weir::replay {
@@ -25,6 +26,20 @@ class SignalStop {
  private:
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
+};
+
+// HangupSignal: while it lives, SIGHUP sets an event instead of ending the process, unless it was
+// ignored before (as nohup does). Afterwards it is ignored: the run is over.
+//
+// Invariants: the handler only sets the event, which is async-signal-safe. Thread safety: as above.
+class HangupSignal {
+ public:
+  HangupSignal();
+  ~HangupSignal();
+  HangupSignal(const HangupSignal&) = delete;
+  HangupSignal& operator=(const HangupSignal&) = delete;
+
+  const WakeEvent& event() const;
 };
 
 }  // namespace weir::replay

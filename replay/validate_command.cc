@@ -123,7 +123,7 @@ class Validation {
       registry(said.registry,
                engine::with_emit(group_options(replay.groups, said.groups), config.emit));
     }
-    if (!replay.control.empty()) control(replay.control);
+    if (!replay.control.empty() && replay.control != "-") control(replay.control);
     of_config_ = std::move(settings);
   }
 
@@ -177,6 +177,7 @@ class Validation {
     if (!fits.ok()) verdict.errors.push_back(fits.with(verdict.file).message());
   }
 
+  // Beside changes of hierarchies there may be others.
   void control(const std::string& file) {
     if (known(file, "control")) return;
     Verdict& verdict = begin(file, "control");
@@ -203,7 +204,7 @@ class Validation {
         verdict.errors.push_back(fmt::format("{}:{}: {}", file, line.line, request.error));
       }
     }
-    verdict.what = counted(lines->size(), "change of a hierarchy", "changes of hierarchies");
+    verdict.what = counted(lines->size(), "change", "changes");
   }
 
   void requests(const std::string& file, const RunSettings& settings) {

@@ -104,8 +104,10 @@ struct Summary {
   std::uint64_t answers_lost = 0;  // that gave way because nobody polled
 
   std::uint64_t rejected_total() const;
+  // Of those that this run read itself.
   double records_per_second() const {
-    return seconds > 0 ? static_cast<double>(records) / seconds : 0;
+    const std::uint64_t own = records - (resumed_from.has_value() ? raw(*resumed_from) : 0);
+    return seconds > 0 ? static_cast<double>(own) / seconds : 0;
   }
   // records = tuples + rejected and tuples = applied + late + unrouted.
   bool conserved() const;

@@ -5,10 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "weir/faults.h"
 #include "weir/status.h"
 #include "weir/types.h"
 
@@ -81,6 +83,8 @@ struct Config {
   bool journal = false;
   // Goes on from the newest good snapshot in state_directory, or from nothing if there is none.
   bool resume = false;
+  // Faults that the run brings upon itself (docs/cli.md); null = none. For tests.
+  std::shared_ptr<const FaultPlan> faults;
   // Where plug-ins are loaded from (docs/plugins.md); empty = nowhere.
   std::string plugin_directory;
   std::vector<HierarchyConfig> hierarchies;

@@ -38,8 +38,8 @@ class Source {
   // Random access, for sources that have it once reading has begun (a plain file that stays as it
   // is): several threads may then read different places at once, outside of the one right to read.
   virtual bool seekable() const { return false; }
-  // Fills a prefix of `into` from `offset` bytes behind where reading began. Thread-safe, and moves
-  // nothing. kEnd: nothing stands there. REQUIRES: seekable().
+  // Fills a prefix of `into` from `offset` bytes behind where the source begins, what was skipped
+  // included. Thread-safe, and moves nothing. kEnd: nothing stands there. REQUIRES: seekable().
   virtual ReadResult read_at(std::uint64_t /*offset*/, std::span<char> /*into*/) { return {}; }
   // The next read() goes on from there. REQUIRES: seekable().
   virtual void seek(std::uint64_t /*offset*/) {}

@@ -46,7 +46,8 @@ const std::vector<std::string> kAckKeys =
     words("requestID uid dataSetKey streamID field synopsisID synopsis kind epoch seq as_of");
 const std::vector<std::string> kSummaryKeys = words(
     "records tuples rejected late unrouted applied bytes streams datasets seconds "
-    "records_per_second threads placement state_bytes digest epoch builds_without_tuples layout");
+    "records_per_second threads placement state_bytes digest epoch builds_without_tuples layout "
+    "resumed_from snapshots rescales");
 
 Answer full() {
   Answer a;
@@ -254,7 +255,17 @@ TEST(SummaryJson, HasTheKeysOfTheSpecificationInOrder) {
             R"("applied":7,"bytes":0,"streams":0,"datasets":0,"seconds":0.5,)"
             R"("records_per_second":20,"threads":2,"placement":"2 threads on cores 0-1",)"
             R"("state_bytes":0,"digest":null,"epoch":0,)"
-            R"("builds_without_tuples":["Forex/USDTRY/price CountMin"],"layout":"saams"})");
+            R"("builds_without_tuples":["Forex/USDTRY/price CountMin"],"layout":"saams",)"
+            R"("resumed_from":null,"snapshots":{"kept":0,"failed":0},)"
+            R"("rescales":{"count":0,"wait_ms":{"median":0,"p99":0,"max":0}}})");
+  s.resumed_from = RecordPosition{4};
+  s.snapshots = 3;
+  s.snapshots_failed = 1;
+  s.rescales = {2, 1'500'000, 3'000'000, 3'000'000};
+  EXPECT_THAT(s.to_json(),
+              HasSubstr(R"("resumed_from":4,"snapshots":{"kept":3,"failed":1},)"
+                        R"("rescales":{"count":2,"wait_ms":{"median":1.5,"p99":3,"max":3}}})"));
+  EXPECT_EQ(s.records_per_second(), 12);
   s.refused = {{"D/*/price AMS", {1, 2, 3}}};
   s.faults = {"D/A/price TopK: \"boom\""};
   s.source_error = "a.gz: cut off";

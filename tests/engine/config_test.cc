@@ -65,7 +65,7 @@ TEST(Periods, AreADurationOrANumberOfRecords) {
   EXPECT_EQ(Period::parse("1 record")->records, 1u);
   EXPECT_EQ(Period::parse("1 record")->ns, 0);
   const std::pair<const char*, const char*> kWrong[] = {
-      {"60", "write \"60s\" for seconds of stream time, or \"60 records\""},
+      {"60", "write \"60s\" for seconds, or \"60 records\""},
       {"0s", "longer than 0"},
       {"0 records", "a whole number above 0"},
       {"1.5 records", "a whole number above 0"},

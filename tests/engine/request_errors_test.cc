@@ -29,8 +29,8 @@ TEST(Requests, SayWhatIsWrongAndWhatWouldBeRight) {
       {R"({"pram":[1]})", "did you mean \"param\"?"},
       {R"({"op":"list","param":[1]})", "leave one of them out"},
       {named("biuld"),
-       "op is \"build\", \"query\", \"delete\", \"save\", \"load\", \"list\", \"plugin\" or "
-       "\"registry\", but "
+       "op is \"build\", \"query\", \"delete\", \"save\", \"load\", \"list\", \"plugin\", "
+       "\"registry\", \"workers\" or \"change\", but "
        "\"biuld\""},
       {named("quary"), "did you mean \"query\"?"},
       {R"({"op":5})", "but 5 was given"},

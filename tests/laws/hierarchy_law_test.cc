@@ -15,6 +15,7 @@ RunPlan plan_of(std::uint64_t seed) {
   std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15);
   RunPlan plan;
   plan.seed = seed;
+  plan.rescales = seed % 2 == 0;
   plan.layout = random() % 3 == 0 ? "saams" : "titan";
   plan.way = std::array{Way::kSource, Way::kSource, Way::kBytes, Way::kTuples}[random() % 4];
   plan.config.block_size = (std::size_t{4096} << random() % 6) + random() % 100;

@@ -289,7 +289,7 @@ TEST_F(HierarchyReplay, IsCheckedByValidateBeforehand) {
   const Finished good = run_weir({"validate", "--registry", registry_, "--control", control});
   EXPECT_EQ(good.status, 0) << good.err;
   EXPECT_EQ(good.out, "ok: " + registry_ + ": 1 hierarchy, 1 group, 2 sensors\nok: " + control +
-                          ": 1 change of a hierarchy\n");
+                          ": 1 change\n");
   const std::string bad =
       scratch_.write("bad", std::string("{\"at\":{\"recrod\":1},\"registry\":") + kPair + "}\n");
   const Finished wrong = run_weir({"validate", "--control", bad, "--registry", registry_,

@@ -38,6 +38,7 @@ TEST(Program, ShowsHelpWithExamplesForEveryCommand) {
                                                           {"config", "show"},
                                                           {"tree"},
                                                           {"topology"},
+                                                          {"state"},
                                                           {"inspect"},
                                                           {"query"},
                                                           {"merge"},

@@ -102,6 +102,18 @@ class Subprocess {
       if (!take(out_, finished_.out)) return false;
     }
   }
+  // The same of standard error.
+  bool read_error_line(std::string& line) {
+    for (;;) {
+      const std::size_t end = finished_.err.find('\n', error_lines_read_);
+      if (end != std::string::npos) {
+        line = finished_.err.substr(error_lines_read_, end - error_lines_read_);
+        error_lines_read_ = end + 1;
+        return true;
+      }
+      if (!take(err_, finished_.err)) return false;
+    }
+  }
   // Reads all that is left and waits for the end.
   Finished finish() {
     close_input();
@@ -133,7 +145,7 @@ class Subprocess {
   pid_t pid_ = -1;
   int in_ = -1, out_ = -1, err_ = -1;
   bool waited_ = false;
-  std::size_t lines_read_ = 0;
+  std::size_t lines_read_ = 0, error_lines_read_ = 0;
   Finished finished_;
 };
 

@@ -21,6 +21,7 @@
 #include "engine/request.h"
 #include "synopses/state_file.h"
 #include "synopses/windowed.h"
+#include "tests/support/model_queries.h"
 #include "tests/support/model_requests.h"
 #include "tests/support/model_synopses.h"
 #include "weir/answer.h"
@@ -28,7 +29,7 @@
 
 namespace weir::tests {
 
-class EngineModel : private ModelSynopses {
+class EngineModel : private ModelQueries {
  public:
   using ModelSynopses::summary;
 
@@ -39,6 +40,7 @@ class EngineModel : private ModelSynopses {
     auto parsed = engine::parse_requests(requests);
     if (parsed.ok()) requests_ = in_their_order(*std::move(parsed));
     done_.assign(requests_.size(), false);
+    number_parts();
     for (const Request& request : requests_) {
       if (!request.error.empty()) continue;
       if (request.op != engine::Op::kBuild && request.op != engine::Op::kLoad) continue;
@@ -82,13 +84,24 @@ class EngineModel : private ModelSynopses {
     std::string identity;
   };
 
+  // Parts of changes are behind all requests, and are met by their changes only.
+  void number_parts() {
+    for (std::size_t i = 0; i < done_.size(); ++i) {
+      if (!requests_[i].error.empty()) continue;
+      parts_of_[i] = requests_.size();
+      const std::vector<Request> parts = requests_[i].change;
+      requests_.insert(requests_.end(), parts.begin(), parts.end());
+    }
+    done_.resize(requests_.size(), true);
+  }
+
   void start() {
     open();
     for (const bool makes : {true, false}) {
       for (std::size_t i = 0; i < requests_.size(); ++i) {
         const engine::Op op = requests_[i].op;
         const bool is = op == engine::Op::kBuild || op == engine::Op::kLoad;
-        if (is == makes && requests_[i].position().kind == Kind::kStart) meet(i);
+        if (!done_[i] && is == makes && requests_[i].position().kind == Kind::kStart) meet(i);
       }
     }
     close();
@@ -158,147 +171,10 @@ class EngineModel : private ModelSynopses {
       answers.push_back(answer.to_json());
     }
   }
-  Answer& say(const Request& request, Answer::Kind kind) {
-    Answer answer;
-    answer.kind = kind;
-    answer.request_id = request.request_id;
-    answer.uid = request.uid;
-    answer.partition = request.partition;
-    answer.dataset = request.dataset;
-    answer.stream = request.stream;
-    answer.field = request.field;
-    answer.synopsis_id = request.synopsis_id;
-    if (request.type != nullptr) answer.synopsis = request.type->name;
-    answer.query = request.query_json;
-    said_.push_back(answer);
-    return said_.back();
-  }
   void fail(std::size_t i) {
     done_[i] = true;
     say(requests_[i], Answer::Kind::kError);
   }
-  void fill(Answer& said, const Synopsis& synopsis, const synopses::Estimate& estimate) {
-    said.n = estimate.n.value_or(synopsis.n());
-    said.memory_bytes = synopsis.memory_bytes();
-    said.estimate = estimate.json;
-    said.lower = estimate.lower;
-    said.upper = estimate.upper;
-    said.confidence = estimate.confidence;
-    said.exact = estimate.exact;
-    said.reason = estimate.reason;
-    said.window_start = Time{estimate.window_start};
-    said.window_end = Time{estimate.window_end};
-  }
-
-  synopses::Query at_now(const Request& request, std::int64_t now) const {
-    synopses::Query query = request.query;
-    query.now = now;
-    query.ended = ended_;
-    return query;
-  }
-
-  // Says what `request` asks of the build `identity`; false if that is refused.
-  bool ask(const Request& request, const std::string& identity, Answer::Kind kind, std::int64_t now,
-           bool say_it = true) {
-    const Standing& standing = standing_.at(identity);
-    const synopses::Query query = at_now(request, now);
-    if (is_search(request)) return search(request, standing, query, kind, say_it);
-    if (request.stream.empty() && standing.scheme == Scheme::kByStream) return false;
-    if (is_pair(request)) return compare(request, standing, query, kind, say_it);
-    if (!standing.empty->estimate(request.query).ok()) return false;
-    if (!say_it) return true;
-    const auto synopsis = standing.of(request.stream);
-    for (const synopses::Query& one : queries(query, kind, {synopsis.get()})) {
-      fill(say(request, kind), *synopsis, *synopsis->estimate(one));
-    }
-    return true;
-  }
-
-  // One; for a continuous query over windows, one for each window that ended or was corrected since
-  // the last emission, or that the end of the input closes.
-  std::vector<synopses::Query> queries(const synopses::Query& query, Answer::Kind kind,
-                                       std::vector<const Synopsis*> all) const {
-    std::set<std::int64_t> ends;
-    for (const Synopsis* synopsis : all) {
-      const auto* windowed = dynamic_cast<const synopses::Windowed*>(synopsis);
-      if (windowed == nullptr || kind != Answer::Kind::kContinuous) return {query};
-      if (query.now == kNoTime.ns) continue;
-      const std::int64_t newest =
-          ended_ ? windowed->last_window_end(query.now) : windowed->window_end(query.now, false);
-      for (const std::int64_t end : windowed->changed(since_, newest)) ends.insert(end);
-    }
-    std::vector<synopses::Query> list;
-    for (const std::int64_t end : ends) {
-      list.push_back(query);
-      list.back().now = end;
-      list.back().ended = false;
-    }
-    return list;
-  }
-
-  bool compare(const Request& request, const Standing& standing, const synopses::Query& query,
-               Answer::Kind kind, bool say_it) {
-    const std::string* other =
-        query.args.size() == 2 ? std::get_if<std::string>(&query.args[1].value) : nullptr;
-    if (other == nullptr || other->empty()) return false;
-    Request theirs = request;
-    theirs.stream = *other;
-    const std::string identity = standing_for(theirs);
-    if (identity.empty()) return false;
-    const Standing& found = standing_.at(identity);
-    if (!same_shape(standing.build, found.build)) return false;
-    if (!standing.empty->estimate_with(*found.empty, request.query).ok()) return false;
-    if (!say_it) return true;
-    const auto a = standing.of(request.stream);
-    const auto b = found.of(*other);
-    for (const synopses::Query& one : queries(query, kind, {a.get(), b.get()})) {
-      Answer& said = say(request, kind);
-      fill(said, *a, *a->estimate_with(*b, one));
-      said.memory_bytes = a->memory_bytes() + b->memory_bytes();
-    }
-    return true;
-  }
-
-  bool search(const Request& request, const Standing& standing, const synopses::Query& query,
-              Answer::Kind kind, bool say_it) {
-    const auto in_turn = [](std::size_t n, const std::function<void(std::size_t)>& body) {
-      for (std::size_t i = 0; i < n; ++i) body(i);
-    };
-    if (!request.stream.empty()) return false;
-    const synopses::Member alone{"", standing.empty.get()};
-    if (!request.type->search({&alone, 1}, request.query, in_turn).ok()) return false;
-    std::map<std::string, std::unique_ptr<Synopsis>> members;
-    for (const bool own : {false, true}) {  // a stream's own build counts
-      for (const auto& [identity, other] : standing_) {
-        const Request& there = other.build;
-        if (there.type != request.type || there.dataset != request.dataset ||
-            there.field != request.field || own != (other.scheme != Scheme::kByStream)) {
-          continue;
-        }
-        if (!same_shape(there, standing.build)) {
-          if (standing.scheme != Scheme::kByStream) return false;
-          continue;
-        }
-        if (own) members[there.stream] = other.whole();
-        for (const auto& [stream, synopsis] : other.streams) members[stream] = synopsis->clone();
-      }
-    }
-    if (!say_it) return true;
-    std::vector<synopses::Member> list;
-    std::uint64_t n = 0, bytes = 0;
-    for (const auto& [stream, synopsis] : members) {
-      list.push_back({stream, synopsis.get()});
-      n += synopsis->n();
-      bytes += synopsis->memory_bytes();
-    }
-    Answer& said = say(request, kind);
-    const auto estimate = *request.type->search(list, query, in_turn);
-    fill(said, *standing.empty, estimate);
-    said.n = n;
-    said.memory_bytes = bytes;
-    return true;
-  }
-
   void emit(std::int64_t now) {
     for (const Continuous& one : continuous_) say_continuous(one, now);
     since_ = now;
@@ -331,12 +207,81 @@ class EngineModel : private ModelSynopses {
         return load(i);
       case engine::Op::kPlugin:
       case engine::Op::kRegistry:  // see tests/oracle
+      case engine::Op::kWorkers:
         return fail(i);
+      case engine::Op::kChange:
+        return change(i);
       case engine::Op::kDelete:
         return remove(i);
       case engine::Op::kQuery:
         return query(i);
     }
+  }
+
+  // On a copy of everything, so that all of it can be forgotten.
+  void change(std::size_t i) {
+    std::map<std::string, Standing> before;
+    for (const auto& [identity, standing] : standing_) before[identity] = standing.copy();
+    const std::vector<Continuous> asked_before = continuous_;
+    const bool changed_before = changed_;
+    const std::vector<Answer> said_before = said_;
+    const std::size_t parts = requests_[i].change.size();
+    bool fails = false;
+    for (std::size_t p = 0; p < parts && !fails; ++p) {
+      said_.clear();
+      meet(parts_of_.at(i) + p);
+      fails = !said_.empty() && said_.back().kind == Answer::Kind::kError;
+    }
+    said_ = said_before;
+    if (!fails) {
+      Answer& said = say(requests_[i], Answer::Kind::kAck);
+      said.n = parts;
+      said.estimate = diff(before, asked_before);
+      return;
+    }
+    standing_ = std::move(before);
+    continuous_ = asked_before;
+    changed_ = changed_before;
+    fail(i);
+  }
+  std::string diff(const std::map<std::string, Standing>& before,
+                   const std::vector<Continuous>& asked_before) const {
+    const auto names = [](const auto& of, const auto& without) {
+      std::set<std::string> sorted;
+      for (const auto& [identity, standing] : of) {
+        const auto there = without.find(identity);
+        if (there != without.end() && there->second.number == standing.number) continue;
+        sorted.insert(engine::json_text(engine::place_of(standing.build) + " " +
+                                        synopses::find_type(standing.build.synopsis_id)->name));
+      }
+      std::string json;
+      for (const std::string& name : sorted) json += (json.empty() ? "" : ",") + name;
+      return "[" + json + "]";
+    };
+    const auto lacking = [](const std::vector<Continuous>& of,
+                            const std::vector<Continuous>& without) {
+      return std::to_string(std::count_if(of.begin(), of.end(), [&](const Continuous& one) {
+        return std::none_of(without.begin(), without.end(),
+                            [&](const Continuous& other) { return other.query == one.query; });
+      }));
+    };
+    return R"({"added":)" + names(standing_, before) + R"(,"removed":)" + names(before, standing_) +
+           R"(,"queries":{"added":)" + lacking(continuous_, asked_before) + R"(,"removed":)" +
+           lacking(asked_before, continuous_) + R"(},"registries":[]})";
+  }
+
+  // The continuous queries that ask what a delete names.
+  void end_queries(std::size_t i) {
+    const auto asked = [](const Request& request) {
+      return engine::identity_of(request) +
+             (request.query_json.empty() ? "null" : request.query_json);
+    };
+    const std::string what = asked(requests_[i]);
+    const auto ended = std::erase_if(
+        continuous_, [&](const Continuous& one) { return asked(requests_[one.query]) == what; });
+    if (ended == 0) return fail(i);
+    changed_ = true;
+    say(requests_[i], Answer::Kind::kAck);
   }
 
   void query(std::size_t i) {
@@ -355,6 +300,7 @@ class EngineModel : private ModelSynopses {
   }
 
   void remove(std::size_t i) {
+    if (requests_[i].continuous) return end_queries(i);
     const std::string identity = engine::identity_of(requests_[i]);
     if (standing_.erase(identity) == 0) return fail(i);
     std::erase_if(continuous_, [&](const Continuous& one) { return one.identity == identity; });
@@ -478,15 +424,13 @@ class EngineModel : private ModelSynopses {
   Period emit_;
   std::vector<Request> requests_;  // in their order
   std::vector<bool> done_;
-  std::vector<Continuous> continuous_;        // in order of registration
-  std::map<std::string, std::string> files_;  // what has been saved
-  std::set<std::string> saved_here_;          // at the open cut
-  std::set<std::string> read_fields_;         // of builds and loads
-  std::int64_t now_ = kNoTime.ns;             // the time that a request sees
-  std::int64_t since_ = kNoTime.ns;           // of the last emission
-  bool ended_ = false;
-  std::vector<Answer> said_;  // at the open cut
-  bool changed_ = false;      // by the open cut: the plan
+  std::map<std::size_t, std::size_t> parts_of_;  // of a change: its first
+  std::vector<Continuous> continuous_;           // in order of registration
+  std::map<std::string, std::string> files_;     // what has been saved
+  std::set<std::string> saved_here_;             // at the open cut
+  std::set<std::string> read_fields_;            // of builds and loads
+  std::int64_t now_ = kNoTime.ns;                // the time that a request sees
+  bool changed_ = false;                         // by the open cut: the plan
   std::uint64_t epoch_ = 0;
   std::set<std::pair<std::string, std::string>> streams_;
   std::set<std::string> datasets_;

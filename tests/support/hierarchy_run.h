@@ -17,6 +17,7 @@
 
 #include "tests/oracle/hierarchy_oracle.h"
 #include "tests/support/memory_source.h"
+#include "tests/support/random_rescales.h"
 #include "weir/engine.h"
 
 namespace weir::tests {
@@ -29,6 +30,7 @@ struct RunPlan {
   Way way = Way::kSource;
   Config config;  // threads, blocks, rings
   std::uint64_t seed = 1;
+  bool rescales = false;  // the number of workers changes
 };
 
 struct HierarchyRun {
@@ -164,6 +166,7 @@ inline HierarchyRun run_hierarchies(const OracleScenario& scenario, const RunPla
   }
   engine->on_result([&](const GroupResult& result) { run.results.push_back(text_of(result)); });
   engine->on_answer([&](const Answer& answer) {
+    if (is_rescale(answer)) return;
     const std::size_t id = std::strtoull(answer.request_id.c_str(), nullptr, 10);
     if (answer.request_id.empty() || id >= run.answers.size()) {
       run.error = "an answer to nothing: " + answer.to_json();
@@ -177,7 +180,8 @@ inline HierarchyRun run_hierarchies(const OracleScenario& scenario, const RunPla
                                                       std::array{0, 50, 5000}[plan.seed % 3],
                                                       static_cast<std::uint32_t>(plan.seed)));
   }
-  const std::string changes = changes_of(scenario);
+  std::string changes = changes_of(scenario);
+  if (plan.rescales) changes += random_rescales(plan.seed, scenario.records.size());
   if (!changes.empty()) {
     const Status status = engine->request(changes);
     if (!status.ok()) run.error = "request: " + status.message();

@@ -65,7 +65,14 @@ class ModelSynopses {
     std::vector<std::unique_ptr<Synopsis>> parts;
     std::map<std::string, std::unique_ptr<Synopsis>> streams;  // Scheme::kByStream
     std::uint64_t without_weight = 0;
+    std::uint64_t number = 0;  // no other has it
 
+    Standing copy() const {
+      Standing copied{build, scheme, empty->clone(), {}, {}, without_weight, number};
+      for (const auto& part : parts) copied.parts.push_back(part->clone());
+      for (const auto& [stream, synopsis] : streams) copied.streams[stream] = synopsis->clone();
+      return copied;
+    }
     std::unique_ptr<Synopsis> whole() const {
       auto merged = parts[0]->clone();
       for (std::size_t p = 1; p < parts.size(); ++p) EXPECT_TRUE(merged->merge(*parts[p]).ok());
@@ -120,6 +127,7 @@ class ModelSynopses {
     auto made = request.type->create(request.params);
     if (!made.ok()) return false;
     Standing standing;
+    standing.number = ++made_;
     standing.build = request;
     standing.scheme = engine::scheme_of(request, *request.type);
     standing.empty = *std::move(made);
@@ -271,9 +279,10 @@ class ModelSynopses {
   }
 
   std::map<std::string, Standing> standing_;  // by identity
-  core::KeyTable keys_;                       // for slots
-  std::uint64_t seq_ = 0;                     // records before now
-  Time time_;                                 // stream time before now
+  std::uint64_t made_ = 0;
+  core::KeyTable keys_;    // for slots
+  std::uint64_t seq_ = 0;  // records before now
+  Time time_;              // stream time before now
 };
 
 }  // namespace weir::tests

@@ -148,6 +148,7 @@ class RandomScenario {
   }
 
   std::string at() {
+    if (in_change_) return "";
     switch (pick(9)) {
       case 0:
         return R"(,"at":{"start":true})";
@@ -255,9 +256,24 @@ class RandomScenario {
     return text;
   }
 
+  // Several that go together, mostly right ones.
+  std::string change(std::size_t id) {
+    std::string text = fmt::format(R"({{"requestID":"c{}"{},)", id, at());
+    if (pick(4) == 0) text += R"("op":"change",)";
+    text += R"("change":[)";
+    in_change_ = true;
+    const std::size_t parts = 1 + skewed(8);
+    for (std::size_t i = 0; i < parts; ++i) text += (i > 0 ? "," : "") + request(id + 3);
+    in_change_ = false;
+    return text + "]}";
+  }
+
   std::string request(std::size_t id) {
+    if (!in_change_ && id >= 3 && pick(6) == 0) return change(id);
     // Asked is mostly what has been built before in the text, or another stream of it.
-    const std::uint64_t what = id < 3 ? 0 : pick(24);
+    std::uint64_t what = id < 3 ? 0 : pick(24);
+    // What a change does not take is in one of them now and then.
+    while (in_change_ && (what == 19 || what >= 22) && pick(20) != 0) what = pick(24);
     const bool builds = what < 8;
     const bool known = !built_.empty() && pick(builds ? 5 : 8) != 0;
     Place place{pick(kinds().size()), dataset(), pick(3) == 0 ? "" : stream(7), field()};
@@ -311,11 +327,15 @@ class RandomScenario {
                                 kind.name, of, list);
     }
     if (what < 10) {
+      if (named && pick(4) == 0) {
+        const char* const asked = kind.queries[skewed(kind.queries.size())];
+        return text + fmt::format(R"(,"op":"delete","continuous":true,"query":{}}})", asked);
+      }
       if (named) return text + R"(,"op":"delete"})";
       return text + fmt::format(R"(,"param":["DELETE_REQUEST","{}"]}})", of);
     }
     const char* const item = kind.queries[skewed(kind.queries.size())];
-    const bool continuous = pick(2) == 0;
+    const bool continuous = in_change_ ? pick(20) != 0 : pick(2) == 0;
     if (named) {
       return text + fmt::format(R"(,"op":"query","query":{},"continuous":{}}})", item, continuous);
     }
@@ -342,6 +362,7 @@ class RandomScenario {
   std::vector<ModelRecord> records_;
   std::vector<std::uint64_t> places_;
   std::vector<Place> built_;
+  bool in_change_ = false;
   std::string requests_;
   Period emit_;
 };

@@ -1,0 +1,46 @@
+#include "engine/header_fold.h"
+
+#include "engine/gate.h"
+
+namespace weir::engine {
+
+HeaderFold::HeaderFold(core::Counters& counters, const std::vector<std::string>& source_names,
+                       Collector& collector, std::size_t max_reject_samples)
+    : records_(counters.add("records")),
+      tuples_(counters.add("tuples")),
+      rejects_(counters.add("rejected")),
+      bytes_(counters.add("bytes")),
+      source_names_(source_names),
+      collector_(collector),
+      max_reject_samples_(max_reject_samples) {}
+
+void HeaderFold::open(const Entry& entry, std::uint64_t base, std::int64_t stream_time) {
+  note_leap(entry.columns, stream_time, base, leap_);
+}
+
+void HeaderFold::fold(const Entry& entry, std::uint64_t base) {
+  const core::Columns& columns = entry.columns;
+  if (entry.block.source_start) line_base_ = entry.block.header_lines;
+  for (const core::Reject& reject : columns.rejects) {
+    ++rejected_[static_cast<std::size_t>(reject.reason)];
+    if (reject_samples_ == max_reject_samples_) continue;
+    ++reject_samples_;
+    collector_.reject({.source = source_names_[entry.block.source],
+                       .line = line_base_ + reject.line + 1,
+                       .byte_offset = reject.byte_offset,
+                       .record = RecordPosition{base + reject.record},
+                       .reason = core::reason_name(reject.reason),
+                       .detail = reject.detail,
+                       .raw = reject.raw,
+                       .length = reject.length});
+  }
+  line_base_ += columns.lines;
+  records_.add(columns.records);
+  tuples_.add(columns.tuples());
+  rejects_.add(columns.rejects.size());
+  std::uint64_t bytes = entry.block.bytes.size();
+  for (const auto& skipped : entry.block.skipped) bytes += skipped.bytes;
+  bytes_.add(bytes);
+}
+
+}  // namespace weir::engine
