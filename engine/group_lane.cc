@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "hierarchy/registry_bytes.h"
 #include "hierarchy/spec_bytes.h"
 #include "hierarchy/tree.h"
 
@@ -183,7 +182,7 @@ void GroupLane::save(core::Writer& into) const {
   into.put(static_cast<std::uint32_t>(waiting_.size()));
   for (const auto& change : waiting_) {
     hierarchy::save(change->options, into);
-    hierarchy::save(*change->registry, into);
+    change->registry->save(into);
   }
   into.put(static_cast<std::uint8_t>(groups_.has_value()));
   if (!groups_.has_value()) return;
@@ -225,7 +224,7 @@ Status GroupLane::restore_waiting(core::Reader& in) {
     if (!hierarchy::restore(change.options, in)) {
       return {Code::kInvalid, "saved hierarchies: their options are no such thing"};
     }
-    Result<hierarchy::Registry> registry = hierarchy::restore_registry(in);
+    Result<hierarchy::Registry> registry = hierarchy::Registry::restore(in);
     if (!registry.ok()) return registry.status();
     change.registry = std::make_shared<const hierarchy::Registry>(*std::move(registry));
     if (Status status = hierarchy::Tree::check(*change.registry); !status.ok()) return status;
