@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "hierarchy/registry_bytes.h"
 #include "hierarchy/spec_bytes.h"
 #include "hierarchy/tree.h"
 
@@ -96,6 +95,11 @@ void GroupLane::put(const HierarchyChange& change, const hierarchy::PublishCut& 
 
 void GroupLane::open(const Entry& entry, std::uint64_t base) {
   base_ = base;
+  // Only bytes that lie can have left one behind; nobody would come to it.
+  if (boundary_ < base) {
+    passed_ = base - 1;
+    find_boundary();
+  }
   if (tuples_.has_value()) tuples_->open(base);
   if (opened_ || entry.columns.records == 0) return;
   opened_ = true;
@@ -178,7 +182,7 @@ void GroupLane::save(core::Writer& into) const {
   into.put(static_cast<std::uint32_t>(waiting_.size()));
   for (const auto& change : waiting_) {
     hierarchy::save(change->options, into);
-    hierarchy::save(*change->registry, into);
+    change->registry->save(into);
   }
   into.put(static_cast<std::uint8_t>(groups_.has_value()));
   if (!groups_.has_value()) return;
@@ -210,8 +214,7 @@ bool GroupLane::restore_place(core::Reader& in) {
     periods_.insert(records);
   }
   find_boundary();
-  // What lies before the entry in hand has been passed.
-  return in.ok() && boundary_ >= base_;
+  return in.ok();
 }
 
 Status GroupLane::restore_waiting(core::Reader& in) {
@@ -221,7 +224,7 @@ Status GroupLane::restore_waiting(core::Reader& in) {
     if (!hierarchy::restore(change.options, in)) {
       return {Code::kInvalid, "saved hierarchies: their options are no such thing"};
     }
-    Result<hierarchy::Registry> registry = hierarchy::restore_registry(in);
+    Result<hierarchy::Registry> registry = hierarchy::Registry::restore(in);
     if (!registry.ok()) return registry.status();
     change.registry = std::make_shared<const hierarchy::Registry>(*std::move(registry));
     if (Status status = hierarchy::Tree::check(*change.registry); !status.ok()) return status;

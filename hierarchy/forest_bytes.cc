@@ -1,7 +1,6 @@
 // A forest as bytes: its identifiers in the order of their numbers, then which of them were met,
 // then its registries. Where sensors stand follows from these.
 #include "hierarchy/forest.h"
-#include "hierarchy/registry_bytes.h"
 
 namespace weir::hierarchy {
 
@@ -11,7 +10,7 @@ void Forest::save(core::Writer& into) const {
   const std::vector<bool> were_met = met();
   for (const bool was_met : were_met) into.put(static_cast<std::uint8_t>(was_met));
   into.put(trees());
-  for (const Standing& standing : trees_) hierarchy::save(standing.tree->registry(), into);
+  for (const Standing& standing : trees_) standing.tree->registry().save(into);
 }
 
 Status Forest::restore(core::Reader& in) {
@@ -26,7 +25,7 @@ Status Forest::restore(core::Reader& in) {
   met_before_.assign(were_met.begin(), were_met.end());
   const auto trees = in.get<std::uint32_t>();
   for (std::uint32_t t = 0; t < trees; ++t) {
-    Result<Registry> registry = restore_registry(in);
+    Result<Registry> registry = Registry::restore(in);
     if (!registry.ok()) return registry.status();
     if (Status status = Tree::check(*registry); !status.ok()) return status;
     put(t, std::make_shared<const Registry>(*std::move(registry)));

@@ -29,10 +29,6 @@
 #include "core/key_index.h"
 #include "weir/status.h"
 
-namespace weir::core {
-class Reader;
-}  // namespace weir::core
-
 namespace weir::hierarchy {
 
 class RegistryParts;
@@ -99,7 +95,6 @@ class Registry {
 
  private:
   Registry() = default;
-  friend Result<Registry> restore_registry(core::Reader& in);  // registry_bytes.h
   // REQUIRES: the parts are sorted and have levels.
   static Registry of_parts(RegistryParts& parts, std::uint32_t root);
   std::vector<Group> groups_;

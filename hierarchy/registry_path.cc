@@ -1,7 +1,6 @@
 #include "hierarchy/registry_path.h"
 
 #include "core/utf8.h"
-#include "hierarchy/registry.h"
 
 namespace weir::hierarchy {
 namespace {
@@ -10,15 +9,6 @@ constexpr std::size_t kShownBytes = 60;  // of an identifier
 constexpr std::size_t kShownSteps = 6;   // at either end of a path
 
 }  // namespace
-
-std::string identifier_fault(std::string_view identifier) {
-  if (identifier.empty()) return "an identifier is empty";
-  if (identifier.size() > kMaxIdentifier) {
-    return "an identifier is longer than " + std::to_string(kMaxIdentifier) + " bytes";
-  }
-  if (!core::is_utf8(identifier)) return "an identifier is not UTF-8";
-  return {};
-}
 
 std::string shown(std::string_view identifier) {
   std::string text(identifier.substr(0, kShownBytes));
