@@ -121,9 +121,9 @@ TEST(PacedSource, SkipsWithoutPacingAndShowsAHeaderAllTheSame) {
   TestClock time;
   const auto schedule = std::make_shared<PaceSchedule>(Speed{}, time.clock());
   EXPECT_EQ(paced_csv(text, schedule, 100)->skip(99).message(),
-            "memory: has only 26 bytes, but the run had read 99");
+            "memory: has only 27 bytes, but the run had read 99");
   EXPECT_EQ(paced(text, schedule)->skip(99).message(),
-            "memory: has only 26 bytes, but the run had read 99");
+            "memory: has only 27 bytes, but the run had read 99");
   // The mark alone: the header is still to come.
   const auto source = paced_csv(text, schedule, 100);
   ASSERT_TRUE(source->skip(3).ok());
