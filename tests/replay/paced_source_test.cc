@@ -91,6 +91,45 @@ TEST(PacedSource, CountsRecordsOfCsvAndNeitherHeaderNorLinesInQuotes) {
 }
 
 // As the engine frames it: the record is its first line, and the next line starts another.
+TEST(PacedSource, SkipsWithoutPacingAndShowsAHeaderAllTheSame) {
+  const std::string start = "\xef\xbb\xbf\n\nkey,\"a\nb\"\n";
+  const std::string text = start + "1,1\n2,2\n3,3\n";
+  for (const std::size_t piece : {0, 1, 5}) {
+    for (std::size_t skipped = start.size(); skipped < text.size(); skipped += 4) {
+      TestClock time;
+      const auto schedule =
+          std::make_shared<PaceSchedule>(Speed{.records_per_second = 10}, time.clock());
+      std::vector<std::string> asked;
+      PacedRecords records{.event_time =
+                               [&](std::string_view record) {
+                                 asked.emplace_back(record);
+                                 return std::optional<Time>();
+                               },
+                           .header = true,
+                           .quotes = true};
+      PacedSource source(std::make_unique<tests::MemorySource>(text, piece), schedule,
+                         std::move(records));
+      ASSERT_TRUE(source.skip(skipped).ok());
+      EXPECT_EQ(schedule->report().records, 0u);
+      EXPECT_EQ(asked, std::vector<std::string>{"key,\"a\nb\"\n"});
+      std::string rest;
+      for (std::string bytes; (bytes = take(source)) != "$"; time.now += 100'000'000) rest += bytes;
+      EXPECT_EQ(rest, text.substr(skipped));
+      EXPECT_EQ(schedule->report().records, rest.size() / 4);
+    }
+  }
+  TestClock time;
+  const auto schedule = std::make_shared<PaceSchedule>(Speed{}, time.clock());
+  EXPECT_EQ(paced_csv(text, schedule, 100)->skip(99).message(),
+            "memory: has only 27 bytes, but the run had read 99");
+  EXPECT_EQ(paced(text, schedule)->skip(99).message(),
+            "memory: has only 27 bytes, but the run had read 99");
+  // The mark alone: the header is still to come.
+  const auto source = paced_csv(text, schedule, 100);
+  ASSERT_TRUE(source->skip(3).ok());
+  EXPECT_EQ(take(*source), text.substr(3));
+}
+
 TEST(PacedSource, TakesAQuoteThatStaysOpenForAStrayOne) {
   std::string text = "h\n\"1\n";
   for (int i = 0; i < 30; ++i) text += "2,3\n";
