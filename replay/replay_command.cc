@@ -15,7 +15,7 @@ Command add_replay(CLI::App& program) {
       "  weir replay --requests r.json --rejects bad.ndjson 'ticks/*.txt'\n"
       "  zcat day.ndjson.gz | weir replay --requests r.json --answers a.ndjson -\n"
       "  weir replay --registry plant.json --mode changelog --results - s.ndjson\n"
-      "  weir replay --requests r.json --state-dir d --snapshot-every 30s --resume s.csv\n"
+      "  weir replay --requests r.json --state-dir d --snapshot-every 30s s.csv\n"
       "  weir replay --config run.toml --speed 60x --emit 60s\n"
       "SIGHUP reads the configuration, requests and registries again.\n"
       "Exit status: 0 ok, 1 run error or a request answered with an error, 2 usage,\n"

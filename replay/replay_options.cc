@@ -139,7 +139,7 @@ const std::array kSettings = {
     of_groups<kDataset>(),
     of_groups<kField>(),
     Setting{"state-dir", SettingKind::kText, "DIR",
-            "where saved synopses, snapshots and the journal are",
+            "where saved synopses, snapshots, the journal are",
             set_directory<&Config::state_directory>, show_directory<&Config::state_directory>},
     Setting{"snapshot-every", SettingKind::kText, "PERIOD",
             "of elapsed time or records: 30s, \"1000000 records\"",

@@ -272,7 +272,9 @@ int ReplayRun::execute() {
   tell_lengths();
   engine_->on_notice([this](const std::string& notice) { line_.say(notice); });
   if (const Resumed* from = resumed()) backlog_ = Backlog(raw(from->records));
-  if (options_.engine.resume) line_.say(resumed_text(options_, engine_->resumed(), sources_));
+  if (options_.engine.resume) {
+    fmt::print(stderr, "{}\n", resumed_text(options_, engine_->resumed(), sources_));
+  }
   const SignalStop signals(*engine_);
   if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
   reloader.start();

@@ -1,4 +1,5 @@
-// Options of snapshots and resuming: what goes together, and what is said about where a run goes on.
+// Options of snapshots and resuming: what goes together, and what is said about where a run goes
+// on.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -29,10 +30,9 @@ TEST(ResumeOptions, AreSettingsLikeAllOthers) {
   EXPECT_THAT(shown, HasSubstr("faults = \"f.toml\""));
   EXPECT_THAT(options_as_toml({}), HasSubstr("# snapshot-every = \"PERIOD\"  # unset"));
   const Setting& every = *find_setting("snapshot-every");
-  const std::string records[] = {"1000000 records"};
+  const std::vector<std::string> records = {"1000000 records"}, bare = {"30"};
   EXPECT_TRUE(every.set(options, records).ok());
   EXPECT_EQ(options.engine.snapshot_every, (Period{0, 1'000'000}));
-  const std::string bare[] = {"30"};
   EXPECT_THAT(every.set(options, bare).message(), HasSubstr("\"30s\""));
 }
 
@@ -43,7 +43,8 @@ TEST(ResumeOptions, NeedAStateDirectory) {
     const Status together = check_together(options);
     EXPECT_EQ(together.code(), Code::kConfig);
     EXPECT_THAT(together.message(), HasSubstr("needs state-dir DIR"));
-    EXPECT_THAT(together.message(), HasSubstr(std::string(option).substr(0, std::string(option).find(' '))));
+    EXPECT_THAT(together.message(),
+                HasSubstr(std::string(option).substr(0, std::string(option).find(' '))));
   }
   Config both;
   both.state_directory = "s";

@@ -128,8 +128,10 @@ TEST_F(StateCommand, SaysThatNothingIsKept) {
   const Finished empty = run_weir({"state", folder_.path()});
   EXPECT_EQ(empty.status, 0);
   EXPECT_THAT(empty.out, HasSubstr("no snapshots in "));
-  EXPECT_THAT(run_weir({"state", "--json", folder_.path()}).out,
-              HasSubstr(R"("snapshots":[],"resumes_at":null,"durable":{"source":0,"bytes":0})"));
+  EXPECT_THAT(
+      run_weir({"state", "--json", folder_.path()}).out,
+      HasSubstr(
+          R"("snapshots":[],"resumes_at":null,"journal":null,"durable":{"source":0,"bytes":0})"));
   expect_refusal({"state", folder_.at("none")}, 1, "No such file or directory");
   expect_refusal({"state"}, 2, "state needs a DIR");
 }
