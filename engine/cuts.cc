@@ -115,8 +115,15 @@ bool CutCursor::repeated(Cut& cut) {
   repeats_.pop_front();
   cut = live_cut(repeating_->requests, index_);
   cut.columns = repeating_->columns;
-  cut.repeated = true;
+  cut.repeated = repeats_.size() >= new_;
+  if (!cut.repeated) --new_;
   return true;
+}
+
+void CutCursor::live_behind_repeats(const std::vector<Scheduled>& requests) {
+  repeats_.push_back(std::make_shared<const LiveUnit>(
+      LiveUnit{repeats_.back()->position, std::numeric_limits<std::uint32_t>::max(), requests}));
+  ++new_;
 }
 
 std::uint64_t CutCursor::next_order() const {
@@ -213,6 +220,11 @@ Cut CutCursor::end() {
     (record == base_ ? cut.requests : cut.unreached).push_back(std::move(scheduled));
   }
   for (auto& [time, scheduled] : at_time_) cut.unreached.push_back(std::move(scheduled));
+  // The input has become shorter since the run that had them.
+  for (const auto& unit : repeats_) {
+    cut.unreached.insert(cut.unreached.end(), unit->requests.begin(), unit->requests.end());
+  }
+  repeats_.clear();
   at_end_.clear();
   at_record_.clear();
   at_time_.clear();

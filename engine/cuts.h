@@ -64,10 +64,17 @@ class CutCursor {
   // Before the first block: everything that takes effect at the start, builds and loads first.
   Cut start(const std::vector<Scheduled>& requests);
   // Live requests that came with a block: one cut before its first record. The cut points to them.
+  // REQUIRES: !repeats().
   Cut live(const std::vector<Scheduled>& requests) { return live_cut(requests, 0); }
+  // Whether live cuts of an earlier run are still to come. New ones then wait for them, since they
+  // are numbered in the order in which they are taken.
+  bool repeats() const { return !repeats_.empty(); }
+  // The cut is taken right behind the last of those.
+  void live_behind_repeats(const std::vector<Scheduled>& requests);
   // Live cuts of an earlier run, which are taken again. REQUIRES: in order, none before position().
   void repeat(std::vector<std::shared_ptr<const LiveUnit>> units);
-  // The next one of those at the current block's first record; false when there is none any more.
+  // The next one of those at the current block's first record, and of what waited for them; false
+  // when there is none any more.
   bool repeated(Cut& cut);
   // The next cut inside the current block, in order; false when there is none any more.
   bool next(const core::Columns& columns, Cut& cut);
@@ -113,7 +120,8 @@ class CutCursor {
   std::multimap<std::int64_t, Scheduled> at_time_;
   std::vector<Scheduled> at_end_;
   std::uint32_t index_ = 0;  // records of the current block before the last cut
-  std::deque<std::shared_ptr<const LiveUnit>> repeats_;
+  std::deque<std::shared_ptr<const LiveUnit>> repeats_;  // ascending
+  std::size_t new_ = 0;  // of these, so many at the end are of no earlier run
   std::shared_ptr<const LiveUnit> repeating_;  // of the last repeated cut
 };
 
