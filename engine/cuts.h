@@ -121,7 +121,7 @@ class CutCursor {
   std::vector<Scheduled> at_end_;
   std::uint32_t index_ = 0;  // records of the current block before the last cut
   std::deque<std::shared_ptr<const LiveUnit>> repeats_;  // ascending
-  std::size_t new_ = 0;  // of these, so many at the end are of no earlier run
+  std::size_t new_ = 0;                        // of these, so many at the end are of no earlier run
   std::shared_ptr<const LiveUnit> repeating_;  // of the last repeated cut
 };
 

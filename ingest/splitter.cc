@@ -345,10 +345,11 @@ Status Splitter::resume(const SplitterPosition& at) {
   if (at.before.has_value()) {
     const auto now = hash_before(*input.source, at.offset);
     if (now.has_value() && now != at.before) {
-      return {Code::kInvalid,
-              fmt::format("{}: other bytes stand before byte {} than the run had read; it can go on "
-                          "only with the file that it began with",
-                          input.name, at.offset)};
+      return {
+          Code::kInvalid,
+          fmt::format("{}: other bytes stand before byte {} than the run had read; it can go on "
+                      "only with the file that it began with",
+                      input.name, at.offset)};
     }
   }
   input.offset = at.offset;

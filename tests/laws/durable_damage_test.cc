@@ -84,8 +84,7 @@ TEST(DurableDamage, IsFoundWhereverASnapshotIsChangedOrCutOff) {
 TEST(DurableDamage, OfTheNewestSnapshotMakesARunUseTheOneBeforeIt) {
   Left left(kRich);
   flip(left.folder, left.snapshots[1], 1000);
-  const JobRun run =
-      expect_resumes(left.job, left.reference, left.folder.path(), left.outputs);
+  const JobRun run = expect_resumes(left.job, left.reference, left.folder.path(), left.outputs);
   EXPECT_THAT(run.told(), HasSubstr(left.snapshots[1] + " is damaged (checksum of section"));
   EXPECT_THAT(run.told(), HasSubstr("set aside; using the one before it"));
   EXPECT_TRUE(run.summary.resumed_from.has_value());
@@ -96,8 +95,7 @@ TEST(DurableDamage, OfTheNewestSnapshotMakesARunUseTheOneBeforeIt) {
 TEST(DurableDamage, OfAllSnapshotsMakesARunBeginAtTheStart) {
   Left left(kRich);
   for (const std::string& name : left.snapshots) flip(left.folder, name, 700);
-  const JobRun run =
-      expect_resumes(left.job, left.reference, left.folder.path(), left.outputs);
+  const JobRun run = expect_resumes(left.job, left.reference, left.folder.path(), left.outputs);
   EXPECT_THAT(run.told(), HasSubstr("there is none before it"));
   EXPECT_FALSE(run.summary.resumed_from.has_value());
 }

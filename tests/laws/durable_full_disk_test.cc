@@ -44,8 +44,8 @@ class SmallDisk {
   int error_ = 0;
 };
 
-#define WEIR_NEED_DISK(disk)                                                                  \
-  if (!(disk).error().empty())                                                                \
+#define WEIR_NEED_DISK(disk)                                                                 \
+  if (!(disk).error().empty())                                                               \
   GTEST_SKIP() << "a full disk is NOT tested: a tmpfs cannot be mounted (" << (disk).error() \
                << "); this needs root"
 

@@ -1,5 +1,5 @@
-// Snapshots whose checksums are right and whose content is not: nobody wrote them, but whatever they
-// say, a run that is resumed with them says what is wrong or comes to its end.
+// Snapshots whose checksums are right and whose content is not: nobody wrote them, but whatever
+// they say, a run that is resumed with them says what is wrong or comes to its end.
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ void mangle_some(Snapshot& snapshot, Mangler& mangler) {
 }
 
 void run_hostile(std::uint64_t seed, std::size_t count) {
-  DurableJob job{.pushed = false, .rich = true, .records = 1200, .snapshots = 250};
+  DurableJob job{.pushed = false, .rich = true, .records = 700, .snapshots = 250};
   const TemporaryFolder folder;
   JobOutputs outputs;
   ASSERT_TRUE(run_job(job, job.config(folder.path()), outputs).status.ok());
@@ -111,7 +111,6 @@ void run_hostile(std::uint64_t seed, std::size_t count) {
   std::size_t refused = 0;
   for (std::size_t i = 0; i < count; ++i) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << i);
-    if (std::getenv("WEIR_ROUNDS") != nullptr) fprintf(stderr, "%zu\n", i);
     Snapshot snapshot = good;
     mangle_some(snapshot, mangler);
     folder.write("snapshot-00000000000000000001-0001.weir", engine::to_bytes(snapshot));
@@ -136,7 +135,7 @@ void run_hostile(std::uint64_t seed, std::size_t count) {
   EXPECT_LT(refused, count);
 }
 
-TEST(DurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) { run_hostile(1, 1000); }
+TEST(DurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) { run_hostile(1, 300); }
 
 TEST(LongDurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) {
   for (std::uint64_t seed = 2; seed < 32; ++seed) run_hostile(seed, 1000);

@@ -1,7 +1,7 @@
 // DurableJob: an input with requests before and while it flows, run by one engine after the other
 // on one state directory until its end, as a host would: outputs are cut back to what Resumed says,
-// and a sender goes on where it says. Whatever happened on the way, a job shows the same at the end.
-// Thread-compatible.
+// and a sender goes on where it says. Whatever happened on the way, a job shows the same at the
+// end. Thread-compatible.
 #pragma once
 
 #include <fmt/format.h>
@@ -65,23 +65,22 @@ struct DurableJob {
   }
   std::string requests() const {
     std::string all =
-        build("CountMin", "S0",
-              R"("params":{"epsilon":0.05,"confidence":0.9},"parallelism":3)") +
+        build("CountMin", "S0", R"("params":{"epsilon":0.05,"confidence":0.9},"parallelism":3)") +
         build("HyperLogLog", "", R"("params":{"rsd":0.1})") +
-        build("AMS", "S1",
-              R"("params":{"depth":3,"buckets":16},"window":{"size":"1m","slide":"20s","grace":"5s"})") +
+        build(
+            "AMS", "S1",
+            R"("params":{"depth":3,"buckets":16},"window":{"size":"1m","slide":"20s","grace":"5s"})") +
         R"({"requestID":1,"op":"query","dataset":"D","field":"price","synopsis":"HyperLogLog","stream":"","query":7,"continuous":true})"
         "\n"
         R"({"requestID":2,"op":"query","dataset":"D","field":"price","synopsis":"CountMin","stream":"S0","query":7,"at":{"record":2100}})"
         "\n";
     if (!rich) return all;
-    return all +
-           build("BloomFilter", "S0", R"("params":{"expected":50,"fpp":0.1})") +
+    return all + build("BloomFilter", "S0", R"("params":{"expected":50,"fpp":0.1})") +
            build("DFT", "S0", R"("params":{"window":20,"slide":5,"coefficients":3})") +
-           build("DFT", "S1", R"("params":{"interval":5,"basic":10,"window":60,"coefficients":3})") +
+           build("DFT", "S1",
+                 R"("params":{"interval":5,"basic":10,"window":60,"coefficients":3})") +
            build("LossyCounting", "S0", R"("params":{"epsilon":0.05},"weight":"volume")") +
-           build("StickySampling", "",
-                 R"("params":{"support":0.2,"epsilon":0.1,"delta":0.1})") +
+           build("StickySampling", "", R"("params":{"support":0.2,"epsilon":0.1,"delta":0.1})") +
            build("GKQuantiles", "S0", R"("params":{"epsilon":0.05})") +
            build("LSH", "", R"("params":{"window":6,"bits":16,"workers":1,"interval":5})") +
            build("WindowSketchQuantiles", "S0", R"("params":{"epsilon":0.1,"window":50})");
@@ -94,11 +93,12 @@ struct DurableJob {
   };
   std::vector<Live> live() const {
     if (!pushed) return {};
-    return {{500, build("GKQuantiles", "S2", R"("params":{"epsilon":0.05},"at":{"record":1600})")},
-            {1000,
-             R"({"requestID":3,"op":"query","dataset":"D","field":"price","synopsis":"GKQuantiles","stream":"S2","query":0.5,"continuous":true,"at":{"record":2100}})"},
-            {1500,
-             R"({"requestID":4,"op":"delete","dataset":"D","field":"price","synopsis":"AMS","stream":"S1","at":{"record":2600}})"}};
+    return {
+        {500, build("GKQuantiles", "S2", R"("params":{"epsilon":0.05},"at":{"record":1600})")},
+        {1000,
+         R"({"requestID":3,"op":"query","dataset":"D","field":"price","synopsis":"GKQuantiles","stream":"S2","query":0.5,"continuous":true,"at":{"record":2100}})"},
+        {1500,
+         R"({"requestID":4,"op":"delete","dataset":"D","field":"price","synopsis":"AMS","stream":"S1","at":{"record":2600}})"}};
   }
 
   Config config(const std::string& directory) const {
@@ -168,8 +168,10 @@ inline void push_rest(const DurableJob& job, Engine& engine, std::uint64_t offse
     }
     if (pushed == lines.size()) return;
     std::size_t end = pushed;
-    for (std::size_t i = 0; i < job.chunk && end < lines.size(); ++i) end = lines.find('\n', end) + 1;
-    if (engine.push(std::string_view(lines).substr(pushed, end - pushed)) != Push::kAccepted) return;
+    for (std::size_t i = 0; i < job.chunk && end < lines.size(); ++i)
+      end = lines.find('\n', end) + 1;
+    if (engine.push(std::string_view(lines).substr(pushed, end - pushed)) != Push::kAccepted)
+      return;
     pushed = end;
   }
 }
@@ -200,9 +202,8 @@ inline JobRun run_job(const DurableJob& job, Config config, JobOutputs& out,
   });
   engine->on_answer([&](const Answer& answer) { kept.answers.push_back(answer.to_json()); });
   engine->on_reject([&](const Reject& reject) { kept.rejects.push_back(reject.to_json()); });
-  engine->on_result([&](const GroupResult& result) {
-    result.append_json(kept.results.emplace_back());
-  });
+  engine->on_result(
+      [&](const GroupResult& result) { result.append_json(kept.results.emplace_back()); });
   engine->on_snapshot({.answers = [&] { return std::uint64_t{kept.answers.size()}; },
                        .results = [&] { return std::uint64_t{kept.results.size()}; },
                        .rejects = [&] { return std::uint64_t{kept.rejects.size()}; },
