@@ -41,7 +41,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
              {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
               std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit),
               [this](unsigned workers, unsigned ingest) { return rescale(workers, ingest); },
-              [this](const Cut& cut) { keep(cut); }}),
+              [this](const Cut& cut) { return keep(cut); }}),
       gate_(parts_.config.max_jump, names.keys()),
       shared_{ring_,
               names,
@@ -92,12 +92,19 @@ Status Run::start() {
   return {};
 }
 
-void Run::keep(const Cut& cut) {
-  const std::uint64_t number = changes_++;
-  if (cut.repeated || parts_.durable == nullptr) return;
-  const Status kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, number,
-                                           [this] { return intake_->interrupted(); });
-  if (!kept.ok()) intake_->abandon(kept.with("a live change cannot be kept"));
+Status Run::keep(const Cut& cut) {
+  Status kept;
+  if (!cut.repeated && parts_.durable != nullptr) {
+    kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, changes_,
+                                [this] { return intake_->interrupted(); });
+  }
+  if (kept.ok()) {
+    ++changes_;
+    return kept;
+  }
+  kept = kept.with("a live change cannot be kept");
+  intake_->abandon(kept);
+  return kept;
 }
 
 void Run::start(core::Placement placement, std::shared_ptr<const core::Routes> routes,

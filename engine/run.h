@@ -81,8 +81,8 @@ class Run {
   void note_waits(const Generation& generation);
   // What the snapshot holds, for the first generation to take.
   Result<std::shared_ptr<HandOver>> restore(const Snapshot& snapshot);
-  // Has a live cut in the journal.
-  void keep(const Cut& cut);
+  // Has a live cut in the journal. An error: it is not to take effect, and the run ends.
+  Status keep(const Cut& cut);
 
   RunParts parts_;
   Names& names_;
@@ -101,7 +101,7 @@ class Run {
   std::atomic<std::int64_t> ended_ns_{0};
 
   std::optional<RecordPosition> resumed_from_;
-  std::uint64_t changes_ = 0;  // live cuts; under the plan log's mutex
+  std::uint64_t changes_ = 0;  // live cuts that took effect; under the plan log's mutex
   std::unique_ptr<Snapshotter> snapshotter_;
   std::vector<std::int64_t> waits_;  // at marks, of generations that are gone
   std::uint64_t rescales_ = 0;

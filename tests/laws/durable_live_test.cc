@@ -15,7 +15,9 @@ const DurableJob kJob{};
 
 class Host {
  public:
-  Host(const std::string& directory, bool resume) : engine_(made(directory, resume)) {
+  Host(const std::string& directory, bool resume, const FaultPlan& faults = {})
+      : engine_(made(directory, resume, faults)) {
+    engine_.on_notice([this](const std::string& notice) { notices.push_back(notice); });
     engine_.on_answer([this](const Answer& answer) { answers.push_back(answer.to_json()); });
     const Status started = engine_.start();
     EXPECT_TRUE(started.ok()) << started.message();
@@ -40,13 +42,14 @@ class Host {
   }
   Engine& engine() { return engine_; }
 
-  std::vector<std::string> answers;
+  std::vector<std::string> answers, notices;
 
  private:
-  Engine made(const std::string& directory, bool resume) {
+  Engine made(const std::string& directory, bool resume, const FaultPlan& faults) {
     Config config = kJob.config(directory);
     config.snapshot_every = {};
     config.resume = resume;
+    config.faults = std::make_shared<const FaultPlan>(faults);
     auto engine = Engine::create(config);
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     if (engine.ok() && engine->resumed().has_value()) {
@@ -96,6 +99,50 @@ TEST(DurableLive, NewRequestsComeBehindThoseThatAreRepeated) {
   EXPECT_EQ(again.engine().resumed()->changes, 4u);
   EXPECT_EQ(again.finish(), digest);
   EXPECT_EQ(again.answers, answers);
+}
+
+FaultPlan journal_writes(FaultPlan::Fault::Kind kind, unsigned times) {
+  FaultPlan::Fault fault;
+  fault.kind = kind;
+  fault.call = "write";
+  fault.file = "journal";
+  fault.times = times;
+  return {{fault}};
+}
+
+TEST(DurableLive, ARequestWaitsForSpaceAndSaysSo) {
+  const TemporaryFolder folder;
+  Host host(folder.path(), false, journal_writes(FaultPlan::Fault::Kind::kNoSpace, 3));
+  host.ask("build", R"(,"params":{"epsilon":0.05})");
+  host.push_to(100);
+  host.finish();
+  ASSERT_EQ(host.notices.size(), 2u);
+  EXPECT_THAT(host.notices[0], HasSubstr("waits for space; the disk is full"));
+  EXPECT_THAT(host.notices[1], HasSubstr("goes on; there is space"));
+  ASSERT_EQ(host.answers.size(), 1u);
+  EXPECT_THAT(host.answers[0], HasSubstr(R"("kind":"ack")"));
+}
+
+// An acknowledgement is a promise.
+TEST(DurableLive, ARequestThatCannotBeKeptIsRefusedAndEndsTheRun) {
+  const TemporaryFolder folder;
+  {
+    Host host(folder.path(), false, journal_writes(FaultPlan::Fault::Kind::kIoError, 1));
+    host.ask("build", R"(,"params":{"epsilon":0.05})");
+    while (!host.engine().progress().done) std::this_thread::yield();
+    const auto summary = host.engine().finish();
+    const std::string error = summary.ok() ? summary->source_error : summary.status().message();
+    EXPECT_THAT(error, HasSubstr("a live change cannot be kept"));
+    EXPECT_THAT(error, HasSubstr("Input/output error"));
+    ASSERT_EQ(host.answers.size(), 1u);
+    EXPECT_THAT(host.answers[0], HasSubstr(R"("kind":"error")"));
+    EXPECT_THAT(host.answers[0], HasSubstr("a live change cannot be kept"));
+  }
+  Host again(folder.path(), true);
+  EXPECT_FALSE(again.engine().resumed().has_value());
+  again.push_to(100);
+  again.finish();
+  EXPECT_THAT(again.answers, testing::IsEmpty());
 }
 
 // The source that could not be kept to its end is no less cut off by another that follows it.
