@@ -110,6 +110,7 @@ struct Engine::Impl {
   std::vector<engine::HierarchyChange> hierarchies;  // until the run has them
   std::map<std::string, GroupOptions> roots;  // of those; they keep their options, so these stay
   std::function<void(const GroupResult&)> on_result;
+  std::function<void(const std::string&)> on_notice;
   std::vector<std::unique_ptr<Source>> sources;
   std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
   std::atomic<bool> interrupted{false};
@@ -299,6 +300,9 @@ void Engine::on_reject(std::function<void(const Reject&)> callback) {
 void Engine::on_result(std::function<void(const GroupResult&)> callback) {
   impl_->on_result = std::move(callback);
 }
+void Engine::on_notice(std::function<void(const std::string&)> callback) {
+  impl_->on_notice = std::move(callback);
+}
 bool Engine::poll(Answer& answer) { return impl_->collector.poll(answer); }
 
 Status Engine::start() {
@@ -320,6 +324,7 @@ Status Engine::start() {
   parts.intake.needs_default_field = needs_default;
   parts.hierarchies = std::move(impl_->hierarchies);
   parts.on_result = impl_->on_result;
+  parts.on_notice = impl_->on_notice;
   parts.crewing = [impl = impl_.get()](unsigned workers, unsigned ingest) {
     return impl->crewing(workers, ingest);
   };

@@ -19,6 +19,8 @@
 #include "engine/intake.h"
 #include "engine/plan.h"
 #include "engine/shard.h"
+#include "engine/stalls.h"
+#include "engine/worker_faults.h"
 #include "ingest/splitter.h"
 #include "weir/config.h"
 #include "weir/engine.h"
@@ -35,6 +37,7 @@ struct RunParts {
   const Kinds* kinds = nullptr;
   std::vector<HierarchyChange> hierarchies;
   GroupLane::OnResult on_result;
+  std::function<void(const std::string&)> on_notice;
   // Where so many workers, and threads that only parse, go, and who owns what then.
   struct Crewing {
     core::Placement placement;
@@ -63,6 +66,8 @@ class Run {
   Summary summarize();
 
  private:
+  // Thread-safe.
+  void notice(const std::string& text);
   // Runs on one thread at a time.
   void start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
              std::uint32_t number, Seq first, std::shared_ptr<HandOver> from);
@@ -78,6 +83,9 @@ class Run {
   Gate gate_;
   Shared shared_;
   core::Parker parker_;
+  const std::unique_ptr<WorkerFaults> faults_;
+  std::mutex notice_mutex_;
+  mutable Stalls stalls_;
   std::unique_ptr<Intake> intake_;
   Crew crew_;
   std::int64_t started_ns_ = 0;
