@@ -330,8 +330,7 @@ TEST(PlanImage, KnowsOfSavesThatAreUnderWay) {
   core::KeyTable keys;
   Names names(keys);
   Kinds kinds;
-  const core::Routes routes;
-  PlanLog plans(names, routes, {{0, 10}, folder.path(), &kinds});
+  PlanLog plans(names, {{0, 10}, folder.path(), &kinds});
   CutCursor cursor({0, 10});
   std::function<void()> done;
   const Cut cut =
