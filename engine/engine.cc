@@ -270,7 +270,6 @@ Status Engine::request(std::string_view json) {
     for_parts(request, [&](const Request& one) { return impl_->check_size(one); });
   }
   const std::scoped_lock lock(impl_->mutex);
-  if (impl_->finished) return {Code::kInvalid, "the engine has finished; it takes no requests"};
   std::vector<Scheduled> scheduled;
   for (Request& request : *parsed) {
     for_parts(request, [&](const Request& one) {
