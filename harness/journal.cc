@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -101,6 +102,15 @@ Result<Measured> Journals::measure(const Cell& cell) const {
   return measured;
 }
 
+std::uint64_t bytes_in(const std::string& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(folder, ignored)) {
+    if (file.is_regular_file()) bytes += file.file_size();
+  }
+  return bytes;
+}
+
 Result<Measured> Journals::measure_engine(const Cell& cell,
                                           std::vector<std::uint32_t>* reads) const {
   EngineRun run;
@@ -121,6 +131,11 @@ Result<Measured> Journals::measure_engine(const Cell& cell,
   auto outcome = run.run();
   if (!outcome.ok()) return outcome.status();
   if (!outcome->notices.empty()) return Status(Code::kIo, outcome->notices.front());
+  const std::uint64_t kept = cell.job == Cell::Job::kJournal ? bytes_in(states() + "/journal") : 0;
+  if (cell.job == Cell::Job::kJournal && kept < outcome->summary.bytes) {
+    return Status(Code::kIo,
+                  fmt::format("the journal holds {} bytes of {}", kept, outcome->summary.bytes));
+  }
   Measured measured = outcome->measured;
   measured.figures["cores_busy"] = measured.cpu_seconds / measured.process_seconds;
   return measured;

@@ -11,6 +11,9 @@ namespace {
 
 // As long as a source may wait, and far below what is measured.
 constexpr std::chrono::milliseconds kPause{1};
+// At a pace, reads are of that or more: what a pipe holds that is written to in small pieces. Who
+// reads whatever has just come does nothing but read.
+constexpr std::uint64_t kPipeBytes = 64 << 10;
 
 }  // namespace
 
@@ -22,8 +25,9 @@ ReadResult MemorySource::read(std::span<char> into) {
   if (options_.bytes_per_second > 0 && next_ < total_) {
     if (started_ == Clock::time_point{}) started_ = Clock::now();
     const double seconds = std::chrono::duration<double>(Clock::now() - started_).count();
-    const auto due = static_cast<std::uint64_t>(seconds * options_.bytes_per_second);
-    if (due <= next_) {
+    const auto due =
+        std::min(total_, static_cast<std::uint64_t>(seconds * options_.bytes_per_second));
+    if (due - next_ < kPipeBytes && due < total_) {
       std::this_thread::sleep_for(kPause);
       return {ReadResult::State::kIdle, 0, {}};
     }
