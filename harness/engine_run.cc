@@ -4,15 +4,26 @@
 #include <sys/resource.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <mutex>
+#include <numeric>
 #include <optional>
 
 namespace weir::harness {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::vector<std::uint64_t> sizes_in(const std::string& folder) {
+  std::vector<std::uint64_t> sizes;
+  std::error_code ignored;
+  for (const auto& file : std::filesystem::directory_iterator(folder, ignored)) {
+    if (file.is_regular_file()) sizes.push_back(file.file_size());
+  }
+  return sizes;
+}
 
 // What the callbacks gather.
 struct Gathered {
@@ -99,6 +110,16 @@ double own_cpu_seconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
   };
   return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+}
+
+std::uint64_t largest_file(const std::string& folder) {
+  const std::vector<std::uint64_t> sizes = sizes_in(folder);
+  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
+std::uint64_t bytes_in(const std::string& folder) {
+  const std::vector<std::uint64_t> sizes = sizes_in(folder);
+  return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
 }
 
 Status empty_folder(const std::string& path) {

@@ -4,6 +4,7 @@
 // Thread safety: thread-compatible.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -42,6 +43,9 @@ struct EngineRun {
 
 // Processor time of this process, user and system, in seconds.
 double own_cpu_seconds();
+// Of the largest file in a folder, or of all of them together; 0 if there is none.
+std::uint64_t largest_file(const std::string& folder);
+std::uint64_t bytes_in(const std::string& folder);
 // Removes a folder and all in it, and makes it anew.
 Status empty_folder(const std::string& path);
 

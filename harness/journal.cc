@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -100,15 +99,6 @@ Result<Measured> Journals::measure(const Cell& cell) const {
   // A disk that is nearly full should not meet what is of no use any more.
   if (Status status = empty_folder(states()); !status.ok()) return status;
   return measured;
-}
-
-std::uint64_t bytes_in(const std::string& folder) {
-  std::uint64_t bytes = 0;
-  std::error_code ignored;
-  for (const auto& file : std::filesystem::directory_iterator(folder, ignored)) {
-    if (file.is_regular_file()) bytes += file.file_size();
-  }
-  return bytes;
 }
 
 Result<Measured> Journals::measure_engine(const Cell& cell,

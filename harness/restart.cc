@@ -143,10 +143,7 @@ Status Restart::prepare() {
   if (outcome->summary.snapshots == 0) return {Code::kIo, "no snapshot was taken"};
   digest_ = outcome->summary.digest;
   state_bytes_ = outcome->summary.state_bytes;
-  for (const auto& file : std::filesystem::directory_iterator(kept_)) {
-    if (!file.is_regular_file()) continue;
-    snapshot_bytes_ = std::max<std::uint64_t>(snapshot_bytes_, file.file_size());
-  }
+  snapshot_bytes_ = largest_file(kept_);
   cell_ = {"restart", "restart", outcome->summary.records};
   return {};
 }

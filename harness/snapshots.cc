@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -109,14 +108,9 @@ Result<Measured> Snapshots::measure(const Cell& cell) const {
   if (!outcome.ok()) return outcome.status();
   if (!outcome->notices.empty()) return Status(Code::kIo, outcome->notices.front());
   Measured measured = outcome->measured;
-  std::uint64_t largest = 0;
-  std::error_code ignored;
-  for (const auto& file : std::filesystem::directory_iterator(states, ignored)) {
-    if (file.is_regular_file()) largest = std::max<std::uint64_t>(largest, file.file_size());
-  }
   measured.figures = {{"snapshots", static_cast<double>(outcome->summary.snapshots)},
                       {"state_bytes", static_cast<double>(outcome->summary.state_bytes)},
-                      {"snapshot_bytes", static_cast<double>(largest)}};
+                      {"snapshot_bytes", static_cast<double>(largest_file(states))}};
   if (cell.snapshots && (outcome->summary.snapshots == 0 || outcome->marks.empty())) {
     return Status(Code::kInvalid, "no snapshot was taken; let the records come more often");
   }
