@@ -72,9 +72,16 @@ void Collector::give_out() {
     for (Slot& slot : open_.front().slots) {
       for (Answer& answer : slot.answers) give_out(answer);
     }
+    for (const auto& then : open_.front().then) then();
     open_.pop_front();
     ++first_open_;
   }
+}
+
+void Collector::when_given_out(std::function<void()> then) {
+  const std::scoped_lock lock(mutex_);
+  if (open_.empty()) return then();
+  open_.back().then.push_back(std::move(then));
 }
 
 void Collector::reject(const Reject& reject) {

@@ -44,6 +44,9 @@ class Collector {
   void complete(std::uint64_t ordinal, std::uint32_t answer, std::vector<Answer> finished);
 
   void reject(const Reject& reject);
+  // Calls `then` once all answers of the cuts that are open now have been given out, before any
+  // other is. It must not call back.
+  void when_given_out(std::function<void()> then);
 
   bool poll(Answer& answer) { return waiting_.try_dequeue(answer); }
   std::uint64_t overflowed() const { return overflowed_.load(std::memory_order_relaxed); }
@@ -57,6 +60,7 @@ class Collector {
   struct OpenCut {
     std::vector<Slot> slots;
     std::size_t missing = 0;  // slots that are not complete
+    std::vector<std::function<void()>> then;
   };
   Slot& slot(std::uint64_t ordinal, std::uint32_t answer);
   void finish_slot(std::uint64_t ordinal, Slot& slot);

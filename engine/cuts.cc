@@ -52,12 +52,13 @@ void CutCursor::emit(Cut& cut, std::int64_t time) {
 
 void CutCursor::add(const Scheduled& scheduled, Cut& now) {
   const Position at = scheduled.request->position();
+  const std::uint64_t here = base_ + index_;
   switch (at.kind) {
     case Position::Kind::kStart:
-      (base_ > 0 ? now.unreached : now.requests).push_back(scheduled);
+      (here > 0 ? now.unreached : now.requests).push_back(scheduled);
       break;
     case Position::Kind::kRecord:
-      if (raw(at.record) < base_) {
+      if (raw(at.record) < here) {
         now.unreached.push_back(scheduled);
       } else {
         at_record_.emplace(raw(at.record), scheduled);
@@ -90,9 +91,9 @@ Cut CutCursor::start(const std::vector<Scheduled>& requests) {
   return cut;
 }
 
-Cut CutCursor::live(const std::vector<Scheduled>& requests) {
-  Cut cut = cut_at(0);
-  cut.live = true;
+Cut CutCursor::live_cut(const std::vector<Scheduled>& requests, std::uint32_t index) {
+  Cut cut = cut_at(index);
+  cut.live = &requests;
   for (const Scheduled& scheduled : requests) {
     if (scheduled.request->at.has_value()) {
       add(scheduled, cut);
@@ -101,6 +102,30 @@ Cut CutCursor::live(const std::vector<Scheduled>& requests) {
     }
   }
   return cut;
+}
+
+void CutCursor::repeat(std::vector<std::shared_ptr<const LiveUnit>> units) {
+  repeats_.assign(units.begin(), units.end());
+}
+
+bool CutCursor::repeated(Cut& cut) {
+  if (repeats_.empty() || raw(repeats_.front()->position) > base_ + index_) return false;
+  // Kept for as long as the cut points to it.
+  repeating_ = repeats_.front();
+  repeats_.pop_front();
+  cut = live_cut(repeating_->requests, index_);
+  cut.columns = repeating_->columns;
+  cut.repeated = true;
+  return true;
+}
+
+std::uint64_t CutCursor::next_order() const {
+  std::uint64_t order = 0;
+  const auto behind = [&](const Scheduled& s) { order = std::max(order, s.order + 1); };
+  for (const auto& [record, scheduled] : at_record_) behind(scheduled);
+  for (const auto& [time, scheduled] : at_time_) behind(scheduled);
+  for (const Scheduled& scheduled : at_end_) behind(scheduled);
+  return order;
 }
 
 std::uint32_t CutCursor::first_reaching(const core::Columns& columns,
@@ -113,6 +138,13 @@ std::uint32_t CutCursor::first_reaching(const core::Columns& columns,
 
 void CutCursor::advance_time(const core::Columns& columns, std::uint32_t to_tuple) {
   for (; tuple_ < to_tuple; ++tuple_) time_ = std::max(time_, columns.time[tuple_]);
+}
+
+void CutCursor::advance_to(const core::Columns& columns, std::uint32_t index) {
+  std::uint32_t before = tuple_;
+  while (before < columns.tuples() && columns.record[before] < index) ++before;
+  advance_time(columns, before);
+  index_ = index;
 }
 
 bool CutCursor::next(const core::Columns& columns, Cut& cut) {
@@ -130,12 +162,14 @@ bool CutCursor::next(const core::Columns& columns, Cut& cut) {
       tuple < columns.tuples() ? base_ + columns.record[tuple] : kNoRecord;
   const std::uint64_t record = std::min(
       {time_record, record_boundary_, at_record_.empty() ? kNoRecord : at_record_.begin()->first});
+  const std::uint64_t repeat = repeats_.empty() ? kNoRecord : raw(repeats_.front()->position);
+  if (repeat <= record && repeat < base_ + columns.records) {
+    advance_to(columns, static_cast<std::uint32_t>(repeat - base_));
+    return repeated(cut);
+  }
   if (record >= base_ + columns.records) return false;
-
   const auto index = static_cast<std::uint32_t>(record - base_);
-  std::uint32_t before = tuple_;
-  while (before < columns.tuples() && columns.record[before] < index) ++before;
-  advance_time(columns, before);
+  advance_to(columns, index);
   cut = cut_at(index);
   if (record == record_boundary_) {
     emit(cut, time_);
@@ -164,6 +198,7 @@ void CutCursor::finish(const core::Columns& columns) {
   time_ = std::max(time_, columns.max_time);
   base_ += columns.records;
   tuple_ = 0;
+  index_ = 0;
 }
 
 Cut CutCursor::end() {

@@ -13,8 +13,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/block.h"
@@ -26,12 +28,22 @@
 
 namespace weir::engine {
 
+// Live requests that are one cut, and one unit of the journal.
+struct LiveUnit {
+  RecordPosition position{};
+  std::uint32_t columns = 0;  // Cut::columns
+  std::vector<Scheduled> requests;
+};
+
 struct Cut {
   std::uint64_t ordinal = 0;  // 0, 1, 2, … the same on every worker
   RecordPosition seq{};
   Time as_of;
   std::uint32_t index = 0;  // records of the current block before it
-  bool live = false;  // right behind the record before it: requests that came while data flowed
+  // Right behind the record before it: requests that came while data flowed, those that came at
+  // once, also those with a position.
+  const std::vector<Scheduled>* live = nullptr;
+  bool repeated = false;  // live in a run that this one goes on with
   bool emission = false;
   // With `emission`: the emission boundary that was reached (as_of where the period is a number of
   // records), and the one before it.
@@ -51,8 +63,12 @@ class CutCursor {
 
   // Before the first block: everything that takes effect at the start, builds and loads first.
   Cut start(const std::vector<Scheduled>& requests);
-  // Live requests that came with a block: one cut before its first record.
-  Cut live(const std::vector<Scheduled>& requests);
+  // Live requests that came with a block: one cut before its first record. The cut points to them.
+  Cut live(const std::vector<Scheduled>& requests) { return live_cut(requests, 0); }
+  // Live cuts of an earlier run, which are taken again. REQUIRES: in order, none before position().
+  void repeat(std::vector<std::shared_ptr<const LiveUnit>> units);
+  // The next one of those at the current block's first record; false when there is none any more.
+  bool repeated(Cut& cut);
   // The next cut inside the current block, in order; false when there is none any more.
   bool next(const core::Columns& columns, Cut& cut);
   // Goes past the current block.
@@ -66,6 +82,8 @@ class CutCursor {
   // What was saved of a cursor with the same period (kInvalid: damaged). REQUIRES: it is new.
   Status restore(core::Reader& in, Kinds& kinds);
 
+  // One more than the order of any request that waits.
+  std::uint64_t next_order() const;
   // Number of the next cut.
   std::uint64_t next_ordinal() const { return ordinal_; }
   RecordPosition position() const { return RecordPosition{base_}; }
@@ -75,6 +93,9 @@ class CutCursor {
  private:
   void add(const Scheduled& scheduled, Cut& now);
   Cut cut_at(std::uint32_t index);
+  Cut live_cut(const std::vector<Scheduled>& requests, std::uint32_t index);
+  // Goes to record `index` of the current block.
+  void advance_to(const core::Columns& columns, std::uint32_t index);
   void emit(Cut& cut, std::int64_t time);
   // First tuple at or after `tuple_` whose time reaches `threshold`, else columns.tuples().
   std::uint32_t first_reaching(const core::Columns& columns, std::int64_t threshold) const;
@@ -91,6 +112,9 @@ class CutCursor {
   std::multimap<std::uint64_t, Scheduled> at_record_;
   std::multimap<std::int64_t, Scheduled> at_time_;
   std::vector<Scheduled> at_end_;
+  std::uint32_t index_ = 0;  // records of the current block before the last cut
+  std::deque<std::shared_ptr<const LiveUnit>> repeats_;
+  std::shared_ptr<const LiveUnit> repeating_;  // of the last repeated cut
 };
 
 }  // namespace weir::engine

@@ -10,6 +10,7 @@
 #include "core/placement.h"
 #include "core/topology.h"
 #include "engine/config_check.h"
+#include "engine/engine_impl.h"
 #include "engine/push_source.h"
 #include "engine/registry_text.h"
 #include "engine/request.h"
@@ -68,21 +69,6 @@ void place_with_build(std::vector<Request>& requests) {
   requests = std::move(placed);
 }
 
-// Does something for a request, or in its turn for each part of a change: what is wrong with one is
-// wrong with all of it.
-template <class Do>
-void for_parts(Request& request, const Do& what) {
-  if (request.op != Op::kChange) {
-    if (Status s = what(std::as_const(request)); !s.ok()) request.error = s.message();
-    return;
-  }
-  for (std::size_t i = 0; i < request.change.size() && request.error.empty(); ++i) {
-    if (Status s = what(std::as_const(request.change[i])); !s.ok()) {
-      request.error = "change[" + std::to_string(i) + "]: " + s.message();
-    }
-  }
-}
-
 // What the run reads of what a host pushes. The run lets go of its sources at their end; a push may
 // still come then.
 class PushedInput final : public Source {
@@ -96,128 +82,6 @@ class PushedInput final : public Source {
 };
 
 }  // namespace
-
-struct Engine::Impl {
-  Config config;
-  core::Topology topology;
-  core::Placement placement;
-  std::optional<ingest::Layout> layout;
-  std::unique_ptr<engine::Kinds> kinds;
-  core::KeyTable keys;
-  engine::Names names{keys};
-  engine::Collector collector;
-  engine::Routing routing{keys};
-  std::vector<engine::HierarchyChange> hierarchies;  // until the run has them
-  std::map<std::string, GroupOptions> roots;  // of those; they keep their options, so these stay
-  std::function<void(const GroupResult&)> on_result;
-  std::vector<std::unique_ptr<Source>> sources;
-  std::shared_ptr<engine::PushSource> pushed;  // null: the engine reads sources
-  std::atomic<bool> interrupted{false};
-  std::atomic<engine::Run*> running{nullptr};
-
-  // Guards what requests change: routing, start, order, and the kind of push.
-  std::mutex mutex;
-  std::vector<Scheduled> start;
-  std::uint64_t order = 0;
-  bool registries_to_come = false;
-  enum class Pushed { kNothing, kBytes, kTuples } pushing = Pushed::kNothing;
-  std::unique_ptr<engine::Run> run;
-  bool finished = false;
-
-  Status read_hierarchies();
-  // What is wrong with the size of a registry that comes later. A look at all of it, so not for
-  // where others wait. Needs no lock.
-  Status check_size(const Request& request) const;
-  // Sees to it that the field of a hierarchy that comes later is known by then. An error when it is
-  // the layout's, which is not asked for it any more.
-  Status name_group_fields(const Request& request);
-  void name_fields_of(const Request& load);
-  void route_parts(const Request& request);
-  // For a run that changes the number of its threads.
-  Result<engine::RunParts::Crewing> crewing(unsigned workers, unsigned ingest);
-  // The run that takes pushes of this kind, or null.
-  engine::Run* pushable(Pushed kind);
-};
-
-Result<engine::RunParts::Crewing> Engine::Impl::crewing(unsigned workers, unsigned ingest) {
-  auto placed = core::place(topology, {.threads = ingest == 0 ? workers : 0,
-                                       .ingest_threads = ingest,
-                                       .shard_threads = ingest == 0 ? 0 : workers,
-                                       .policy = config.placement});
-  if (!placed.ok()) return placed.status();
-  const std::scoped_lock lock(mutex);
-  routing.set_workers(placed->shard_workers());
-  return engine::RunParts::Crewing{*std::move(placed), routing.routes()};
-}
-
-Status Engine::Impl::read_hierarchies() {
-  hierarchy::Registries together;
-  for (const HierarchyConfig& given : config.hierarchies) {
-    auto read = engine::parse_registries(given.registry, given.name);
-    if (!read.ok()) return read.status();
-    GroupOptions options = engine::with_emit(given.options.value_or(config.groups), config.emit);
-    for (hierarchy::Registry& registry : *read) {
-      auto shared = std::make_shared<const hierarchy::Registry>(std::move(registry));
-      if (Status s = together.add(shared); !s.ok()) return s.with(given.name);
-      const Status fits = hierarchy::Groups::check_size(*shared, {options, {}});
-      if (!fits.ok()) return fits.with(given.name);
-      roots.emplace(shared->root().identifier, options);
-      hierarchies.push_back({std::move(shared), options});
-    }
-    for (const std::string& field : options.fields) names.column(field);
-  }
-  for (const std::string& field : config.groups.fields) names.column(field);
-  return {};
-}
-
-Status Engine::Impl::check_size(const Request& request) const {
-  if (request.op != Op::kRegistry || !request.error.empty()) return {};
-  const auto known = roots.find(request.registry->root().identifier);
-  const GroupOptions options =
-      known == roots.end() ? engine::with_emit(config.groups, config.emit) : known->second;
-  return hierarchy::Groups::check_size(*request.registry, {options, {}});
-}
-
-Status Engine::Impl::name_group_fields(const Request& request) {
-  if (request.op != Op::kRegistry || !request.error.empty()) return {};
-  if (roots.contains(request.registry->root().identifier)) return {};
-  if (run == nullptr) {
-    registries_to_come = true;
-    return {};
-  }
-  if (config.groups.fields.empty() && names.default_field().empty()) {
-    return {
-        Code::kInvalid,
-        "the run began without a hierarchy like this, so nobody knows which field to aggregate; "
-        "name it in Config::groups.fields"};
-  }
-  run->intake().share_verdicts();
-  return {};
-}
-
-// What a load will read besides what its request says.
-void Engine::Impl::name_fields_of(const Request& load) {
-  const auto bytes = synopses::load_from(config.state_directory, load.path);
-  if (!bytes.ok()) return;  // its answer says so, at its cut
-  const auto frame = synopses::read_frame(*bytes);
-  if (!frame.ok()) return;
-  for (const std::string& field : {frame->identity.field, frame->identity.weight}) {
-    if (!field.empty()) names.column(field);
-  }
-}
-
-void Engine::Impl::route_parts(const Request& request) {
-  if (request.op == Op::kLoad && request.error.empty()) {
-    if (!request.field.empty()) names.column(request.field);
-    return name_fields_of(request);
-  }
-  if (request.op != Op::kBuild || !request.error.empty()) return;
-  names.column(request.field);
-  if (!request.weight.empty()) names.column(request.weight);
-  if (request.stream.empty()) return;
-  routing.add_parts(keys.find_or_add(keys.dataset(request.dataset), request.stream),
-                    engine::part_count(request, *request.type));
-}
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::Engine(Engine&&) noexcept = default;
@@ -255,6 +119,12 @@ Result<Engine> Engine::create(Config config) {
   impl->kinds = std::make_unique<engine::Kinds>(impl->config.plugin_directory);
   impl->routing.set_workers(impl->placement.shard_workers());
   if (Status status = impl->read_hierarchies(); !status.ok()) return status;
+  if (engine::is_durable(impl->config)) {
+    auto durable = engine::Durable::open(impl->config);
+    if (!durable.ok()) return durable.status();
+    impl->durable = *std::move(durable);
+    impl->find_where_it_stood();
+  }
   return Engine(std::move(impl));
 }
 
@@ -267,18 +137,16 @@ Status Engine::request(std::string_view json) {
   if (!parsed.ok()) return parsed.status();
   place_with_build(*parsed);
   for (Request& request : *parsed) {
-    for_parts(request, [&](const Request& one) { return impl_->check_size(one); });
+    impl_->check_sizes(request);
   }
   const std::scoped_lock lock(impl_->mutex);
   std::vector<Scheduled> scheduled;
   for (Request& request : *parsed) {
-    for_parts(request, [&](const Request& one) {
-      impl_->route_parts(one);
-      return impl_->name_group_fields(one);
-    });
+    impl_->prepare(request);
     scheduled.push_back({impl_->order++, std::make_shared<const Request>(std::move(request))});
   }
   if (impl_->run == nullptr) {
+    impl_->start_texts.append(json).push_back('\n');
     std::move(scheduled.begin(), scheduled.end(), std::back_inserter(impl_->start));
     return {};
   }
@@ -298,6 +166,11 @@ void Engine::on_reject(std::function<void(const Reject&)> callback) {
 void Engine::on_result(std::function<void(const GroupResult&)> callback) {
   impl_->on_result = std::move(callback);
 }
+void Engine::on_snapshot(OutputLengths outputs) { impl_->outputs = std::move(outputs); }
+void Engine::on_notice(std::function<void(const std::string&)> callback) {
+  impl_->notice = std::move(callback);
+}
+const std::optional<Resumed>& Engine::resumed() const { return impl_->resumed; }
 bool Engine::poll(Answer& answer) { return impl_->collector.poll(answer); }
 
 Status Engine::start() {
@@ -310,6 +183,7 @@ Status Engine::start() {
     impl_->pushed = std::make_shared<engine::PushSource>(kPushedBlocks * impl_->config.block_size);
     impl_->sources.push_back(std::make_unique<PushedInput>(impl_->pushed));
   }
+  if (Status s = impl_->journal_sources(); !s.ok()) return s;
   parts.config = impl_->config;
   parts.kinds = impl_->kinds.get();
   parts.intake.hierarchies = !impl_->hierarchies.empty() || impl_->registries_to_come;
@@ -322,11 +196,17 @@ Status Engine::start() {
   parts.crewing = [impl = impl_.get()](unsigned workers, unsigned ingest) {
     return impl->crewing(workers, ingest);
   };
+  parts.notice = [impl = impl_.get()](const std::string& text) { impl->tell(text); };
   parts.placement = impl_->placement;
-  parts.routes = impl_->routing.routes();
   parts.sources = std::move(impl_->sources);
   parts.requests = std::move(impl_->start);
-  impl_->run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
+  if (impl_->durable != nullptr) {
+    if (Status s = impl_->resume(parts); !s.ok()) return s;
+  }
+  parts.routes = impl_->routing.routes();
+  auto run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
+  if (Status s = run->start(); !s.ok()) return s;
+  impl_->run = std::move(run);
   // Both here and in interrupt() the store comes before the load, in one total order: at least one
   // of the two sees the other.
   impl_->running.store(impl_->run.get());

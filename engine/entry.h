@@ -39,6 +39,7 @@ struct Verdicts {
 };
 
 class HandOver;
+class Mark;
 
 struct Entry {
   core::Block block;

@@ -1,5 +1,7 @@
 #include "engine/header_fold.h"
 
+#include <span>
+
 #include "engine/gate.h"
 
 namespace weir::engine {
@@ -41,6 +43,33 @@ void HeaderFold::fold(const Entry& entry, std::uint64_t base) {
   std::uint64_t bytes = entry.block.bytes.size();
   for (const auto& skipped : entry.block.skipped) bytes += skipped.bytes;
   bytes_.add(bytes);
+}
+
+void HeaderFold::save(core::Writer& out) const {
+  for (const core::Counter* counter : {&records_, &tuples_, &rejects_, &bytes_}) {
+    out.put(counter->get());
+  }
+  out.put(static_cast<std::uint32_t>(rejected_.size()));
+  out.put_span(std::span<const std::uint64_t>(rejected_));
+  out.put(line_base_);
+  out.put(reject_samples_);
+  out.put(leap_.ns);
+  out.put(leap_.record);
+}
+
+Status HeaderFold::restore(core::Reader& in) {
+  for (core::Counter* counter : {&records_, &tuples_, &rejects_, &bytes_}) {
+    counter->add(in.get<std::uint64_t>());
+  }
+  const auto reasons = in.get<std::uint32_t>();
+  if (reasons > rejected_.size()) in.fail();
+  for (std::uint32_t i = 0; i < reasons && in.ok(); ++i) rejected_[i] = in.get<std::uint64_t>();
+  line_base_ = in.get<std::uint64_t>();
+  reject_samples_ = in.get<std::uint64_t>();
+  leap_.ns = in.get<std::int64_t>();
+  leap_.record = in.get<RecordPosition>();
+  if (in.ok() && in.rest().empty()) return {};
+  return {Code::kInvalid, "the kept counts are damaged"};
 }
 
 }  // namespace weir::engine

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/bytes.h"
 #include "core/counters.h"
 #include "engine/collector.h"
 #include "engine/entry.h"
 #include "weir/answer.h"
+#include "weir/status.h"
 
 namespace weir::engine {
 
@@ -28,6 +30,10 @@ class HeaderFold {
   // applied, and after.
   void open(const Entry& entry, std::uint64_t base, std::int64_t stream_time);
   void fold(const Entry& entry, std::uint64_t base);
+
+  void save(core::Writer& out) const;
+  // What was counted before goes on. REQUIRES: it is new.
+  Status restore(core::Reader& in);
 
   const Rejected& rejected() const { return rejected_; }
   const Summary::Leap& leap() const { return leap_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/snapshotter.h"
 #include "ingest/default_field.h"
 
 namespace weir::engine {
@@ -20,6 +21,7 @@ void clear(Entry& entry) {
   entry.block.source_start = false;
   entry.requests.clear();
   entry.hand_over.reset();
+  entry.mark.reset();
   entry.verdicts.settled.store(0, std::memory_order_relaxed);
   entry.end = false;
 }
@@ -185,12 +187,20 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   if (!ring_.has_room(seq)) return Claim::kNothing;
   Entry& entry = ring_.at(seq);
   clear(entry);
+  // Where the next block will begin; absent in the middle of a record that is passed over.
+  std::optional<ingest::SplitterPosition> position;
+  if (snapshotter_ != nullptr && layout_.has_value() && snapshotter_->due()) {
+    position = splitter_.resume_point();
+  }
   const Outcome outcome = fill(entry.block);
   ended_ = outcome == Outcome::kEnd;
   if (ended_) over_.store(true, std::memory_order_relaxed);
   // Taken after the read, which may have waited: a request never waits for more than one block.
   take_inbox(seq, entry);
-  const bool marks = !entry.requests.empty() || entry.hand_over != nullptr;
+  if (position.has_value() && !ended_) {
+    entry.mark = snapshotter_->mark(routes_->workers, *position, layout_->name());
+  }
+  const bool marks = !entry.requests.empty() || entry.hand_over != nullptr || entry.mark != nullptr;
   if (outcome == Outcome::kIdle && !marks) return Claim::kNothing;
   if (ended_ && !saw_bytes_ && options_.empty_is_error && !interrupted()) {
     fail({Code::kInvalid, "no records in the input: every source is empty"});
@@ -203,6 +213,14 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   if (entry.batches.size() < routes_->workers) entry.batches.resize(routes_->workers);
   ++next_;
   return Claim::kEntry;
+}
+
+void Intake::abandon(Status status) {
+  {
+    const std::scoped_lock lock(claim_);
+    fail(std::move(status));
+  }
+  interrupt();
 }
 
 Status Intake::status() const {

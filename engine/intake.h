@@ -37,6 +37,8 @@ struct IntakeOptions {
   bool needs_default_field = false;      // one of them names no field
 };
 
+class Snapshotter;
+
 class Intake {
  public:
   enum class Claim {
@@ -65,6 +67,15 @@ class Intake {
   using StartGeneration =
       std::function<void(std::uint32_t, Seq, std::shared_ptr<HandOver> hand_over)>;
   void begin_generation(std::shared_ptr<const core::Routes> routes, StartGeneration start);
+  // Snapshots are taken when it says so. REQUIRES: before the first claim.
+  void take_snapshots(Snapshotter& snapshotter) { snapshotter_ = &snapshotter; }
+  // Records have come before: an earlier run read them. REQUIRES: before the first claim.
+  void resume(std::shared_ptr<const core::Routes> routes) {
+    saw_bytes_ = true;
+    routes_ = std::move(routes);
+  }
+  // Ends the run for this reason, as soon as can be. Thread-safe.
+  void abandon(Status status);
   // What a host pushes shows with its first push. Absent: detect. REQUIRES: nothing was read yet.
   void set_pushed_layout(std::optional<ingest::Layout> layout);
   // From the next block on, and before a request that needs it is added. Thread-safe.
@@ -107,6 +118,7 @@ class Intake {
   std::uint64_t next_ = 0;
   std::atomic<std::uint32_t> generation_{0};  // written under the lock
   std::shared_ptr<HandOver> hand_over_;       // the last one
+  Snapshotter* snapshotter_ = nullptr;
   bool ended_ = false;
   bool saw_bytes_ = false;
   std::optional<ingest::Layout> layout_;

@@ -117,6 +117,7 @@ std::shared_ptr<const Crossing> PlanLog::cross(
   const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
   saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
   if (is_first()) {
+    if (cut.live != nullptr && options_.keep) options_.keep(cut);
     pending_.push_back({make(cut), cut.routes->workers, 0});
     first(pending_.back().crossing);
   }

@@ -169,6 +169,8 @@ struct PlanOptions {
   // Asks for so many workers, and threads that only parse, from here on; called with the log's
   // mutex held. Null: their number cannot be changed.
   std::function<Status(unsigned workers, unsigned ingest)> rescale{};
+  // Is given every live cut before it takes effect, with the mutex held. Null: nobody keeps them.
+  std::function<void(const Cut&)> keep{};
 };
 
 class PlanLog {

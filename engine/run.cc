@@ -40,13 +40,15 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
       plans_(names,
              {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
               std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit),
-              [this](unsigned workers, unsigned ingest) { return rescale(workers, ingest); }}),
+              [this](unsigned workers, unsigned ingest) { return rescale(workers, ingest); },
+              [this](const Cut& cut) { keep(cut); }}),
       gate_(parts_.config.max_jump, names.keys()),
       shared_{ring_,
               names,
               plans_,
               collector,
               std::move(parts_.requests),
+              parts_.repeats,
               parts_.config.emit,
               source_names_,
               parts_.config.max_reject_samples,
@@ -68,7 +70,34 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
     entry.batches.resize(parts_.routes->workers);
     for (core::Batch& batch : entry.batches) batch.fields.resize(fields);
   }
-  start(parts_.placement, parts_.routes, 0, Seq{0}, nullptr);
+}
+
+Status Run::start() {
+  std::shared_ptr<HandOver> from;
+  if (parts_.durable != nullptr) {
+    if (const Snapshot* snapshot = parts_.durable->snapshot()) {
+      auto restored = restore(*snapshot);
+      if (!restored.ok()) return restored.status().with("the snapshot");
+      from = *std::move(restored);
+      parts_.durable->forget_snapshot();
+    }
+    snapshotter_ = std::make_unique<Snapshotter>(
+        *parts_.durable,
+        SharedState{names_, plans_, gate_, shared_.collector, [this] { return changes_; }},
+        Snapshotter::Options{parts_.config.snapshot_every, parts_.settings, parts_.outputs,
+                             parts_.notice, [this] { return counters_.total("records"); }});
+    intake_->take_snapshots(*snapshotter_);
+  }
+  start(parts_.placement, parts_.routes, 0, Seq{0}, std::move(from));
+  return {};
+}
+
+void Run::keep(const Cut& cut) {
+  const std::uint64_t number = changes_++;
+  if (cut.repeated || parts_.durable == nullptr) return;
+  const Status kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, number,
+                                           [this] { return intake_->interrupted(); });
+  if (!kept.ok()) intake_->abandon(kept.with("a live change cannot be kept"));
 }
 
 void Run::start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
@@ -105,6 +134,7 @@ Status Run::rescale(unsigned workers, unsigned ingest) {
 }
 
 Run::~Run() {
+  if (generations_.empty()) return;
   intake_->interrupt();
   join();
 }
@@ -119,7 +149,12 @@ Progress Run::progress() const {
   progress.total = splitter_.total();
   {
     const std::scoped_lock lock(mutex_);
-    progress.workers = generations_.back()->workers();
+    if (!generations_.empty()) progress.workers = generations_.back()->workers();
+  }
+  if (parts_.durable != nullptr) {
+    for (std::uint32_t source = 0; source < source_names_.size(); ++source) {
+      progress.durable = std::max(progress.durable, parts_.durable->journal().durable(source));
+    }
   }
   const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);
   progress.done = ended != 0;
@@ -132,6 +167,7 @@ void Run::join() {
   ended_ns_.wait(0, std::memory_order_acquire);
   const std::scoped_lock lock(mutex_);
   for (auto& generation : generations_) generation->join();
+  if (snapshotter_ != nullptr) snapshotter_->finish();
 }
 
 namespace {
@@ -170,6 +206,11 @@ Summary Run::summarize() {
   summary.threads = static_cast<unsigned>(last.placement().threads.size());
   summary.placement = last.placement().summary;
   summary.rescales = rescales_of(rescales_, waits_);
+  summary.resumed_from = resumed_from_;
+  if (snapshotter_ != nullptr) {
+    summary.snapshots = snapshotter_->kept();
+    summary.snapshots_failed = snapshotter_->failed();
+  }
   summary.epoch = plans_.current()->epoch;
   if (const auto layout = intake_->detected()) summary.layout = layout->name();
 

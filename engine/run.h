@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "engine/intake.h"
 #include "engine/plan.h"
 #include "engine/shard.h"
+#include "engine/snapshotter.h"
 #include "ingest/splitter.h"
 #include "weir/config.h"
 #include "weir/engine.h"
@@ -32,7 +34,7 @@ struct RunParts {
   std::vector<std::unique_ptr<Source>> sources;
   std::vector<Scheduled> requests;
   IntakeOptions intake;
-  const Kinds* kinds = nullptr;
+  Kinds* kinds = nullptr;
   std::vector<HierarchyChange> hierarchies;
   GroupLane::OnResult on_result;
   // Where so many workers, and threads that only parse, go, and who owns what then.
@@ -41,14 +43,24 @@ struct RunParts {
     std::shared_ptr<const core::Routes> routes;
   };
   std::function<Result<Crewing>(unsigned workers, unsigned ingest)> crewing;
+  std::function<void(const std::string&)> notice;
+  // What is kept to go on from, and what of it there is; null: nothing.
+  Durable* durable = nullptr;
+  OutputLengths outputs;
+  Settings settings;
+  std::vector<std::shared_ptr<const LiveUnit>> repeats;
+  // The routes with so many parts of a stream besides.
+  std::function<std::shared_ptr<const core::Routes>(StreamId, unsigned)> route;
 };
 
 class Run {
  public:
-  // Starts the threads. `names` and `collector` outlive the run.
+  // `names` and `collector` outlive the run.
   Run(RunParts parts, Names& names, Collector& collector);
   ~Run();  // interrupts and joins
 
+  // Starts the threads, from the start or where an earlier run stood. An error: nothing runs.
+  Status start();
   // From the next block on, so many workers, and threads that only parse. Thread-safe.
   Status rescale(unsigned workers, unsigned ingest);
 
@@ -63,10 +75,14 @@ class Run {
   Summary summarize();
 
  private:
-  // Runs on one thread at a time.
+  // One generation. Runs on one thread at a time.
   void start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
              std::uint32_t number, Seq first, std::shared_ptr<HandOver> from);
   void note_waits(const Generation& generation);
+  // What the snapshot holds, for the first generation to take.
+  Result<std::shared_ptr<HandOver>> restore(const Snapshot& snapshot);
+  // Has a live cut in the journal.
+  void keep(const Cut& cut);
 
   RunParts parts_;
   Names& names_;
@@ -84,6 +100,9 @@ class Run {
   // When the last worker applied the end; 0: not yet.
   std::atomic<std::int64_t> ended_ns_{0};
 
+  std::optional<RecordPosition> resumed_from_;
+  std::uint64_t changes_ = 0;  // live cuts; under the plan log's mutex
+  std::unique_ptr<Snapshotter> snapshotter_;
   std::vector<std::int64_t> waits_;  // at marks, of generations that are gone
   std::uint64_t rescales_ = 0;
   mutable std::mutex mutex_;                             // guards the two above and this:

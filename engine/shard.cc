@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/clock.h"
+#include "engine/snapshotter.h"
 
 namespace weir::engine {
 namespace {
@@ -41,6 +42,7 @@ ShardWorker::ShardWorker(Shared& shared, std::uint32_t number,
   if (routes_->slot_owner[core::kGroupsSlot] == number_) {
     lane_ = std::make_unique<GroupLane>(shared_.names, shared_.groups, shared_.on_result);
   }
+  cursor_.repeat(shared_.repeats);
   cross(cursor_.start(shared_.start));
 }
 
@@ -93,12 +95,16 @@ std::size_t ShardWorker::do_work() {
     give_up(*entry.hand_over);
     return 1;
   }
+  if (entry.mark != nullptr) {
+    entry.mark->reach(number_, cursor_, instances_, seen_, counts_, lane_.get(), headers_.get());
+  }
   shared_.gate.pass(entry, next_);
   const std::uint64_t base = raw(cursor_.position());
   if (headers_ != nullptr) headers_->open(entry, base, cursor_.stream_time());
   shares_verdicts_ = entry.verdicts.shared;
   feeder_.open(entry, base, cursor_.stream_time());
   if (lane_ != nullptr) lane_->open(entry, base);
+  for (Cut cut; cursor_.repeated(cut); cut = {}) cross_in(entry, std::move(cut));
   if (!entry.requests.empty()) cross_in(entry, cursor_.live(entry.requests));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
@@ -122,11 +128,11 @@ std::size_t ShardWorker::do_work() {
 }
 
 void ShardWorker::cross_in(Entry& entry, Cut cut) {
-  if (entry.fields != nullptr) {
+  if (entry.fields != nullptr && !cut.repeated) {
     cut.columns = static_cast<std::uint32_t>(entry.fields->names.size());
   }
   // What the next record brings about comes after a live change, whether it is here or not.
-  if (lane_ != nullptr && !cut.live) {
+  if (lane_ != nullptr && cut.live == nullptr) {
     lane_->reach(entry, cut);
     apply_group_tuples();
   }

@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/array.h"
@@ -27,6 +26,7 @@
 #include "engine/header_fold.h"
 #include "engine/holdings.h"
 #include "engine/plan.h"
+#include "engine/worker_image.h"
 #include "weir/answer.h"
 
 namespace weir::engine {
@@ -37,7 +37,8 @@ struct Shared {
   Names& names;
   PlanLog& plans;
   Collector& collector;
-  std::vector<Scheduled> start;  // requests given before the start
+  std::vector<Scheduled> start;                          // requests given before the start
+  std::vector<std::shared_ptr<const LiveUnit>> repeats;  // live changes of an earlier run
   Period emit;
   std::vector<std::string> source_names;
   std::size_t max_reject_samples = 0;
@@ -120,10 +121,10 @@ class ShardWorker {
   bool at_end_ = false;
   CutCursor cursor_;
 
-  std::unordered_map<std::uint64_t, std::unique_ptr<Instance>> instances_;  // by build number
-  std::vector<Targets> by_stream_;                                          // by stream id
-  std::vector<Targets> by_dataset_;                                         // by dataset id
-  std::vector<bool> seen_;                                                  // by stream id
+  Instances instances_;
+  std::vector<Targets> by_stream_;   // by stream id
+  std::vector<Targets> by_dataset_;  // by dataset id
+  std::vector<bool> seen_;           // by stream id
   ShardCounts counts_;
   Feeder feeder_;
 
