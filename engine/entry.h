@@ -50,6 +50,7 @@ struct Entry {
   std::shared_ptr<const core::FieldSet> fields;
   std::shared_ptr<const core::Routes> routes;
   std::shared_ptr<HandOver> hand_over;  // with it begins a generation of workers; else null
+  std::shared_ptr<Mark> mark;           // a snapshot is taken of what is before it; else null
   Verdicts verdicts;                    // written by workers, each its own tuples
   bool end = false;                     // the last entry: no records, end of input
 };
