@@ -141,19 +141,17 @@ Result<Measured> Rescale::measure(const Cell& cell) const {
 
   Measured measured = outcome->measured;
   const std::vector<Sample> samples = while_running(outcome->samples, 1, total());
-  if (samples.size() < 2)
-    return Status(Code::kInvalid, "too short; let the records come more often");
-  const double first =
-      changes.empty() ? reached(samples, total() / 4) : reached(samples, changes.front().record);
-  const double last = samples.back().ms;
-  const double steady = rate(samples, kSettled, first);
-  if (steady <= 0) return Status(Code::kInvalid, "too short; let the records come more often");
+  const double first = reached(samples, changes.empty() ? total() / 4 : changes.front().record);
+  const double last = samples.empty() ? 0 : samples.back().ms;
+  const double settled = std::min(kSettled, first / 4);
+  const double steady = rate(samples, settled, first);
+  if (steady <= 0) fmt::print(stderr, "too short to say anything; see --times\n");
   const double worst = least_rate(samples, first - Sampler::kPeriod.count(), last, kWindow);
   measured.figures = {
       {"steady", steady},
       {"worst_100ms", worst},
-      {"worst_100ms_before", least_rate(samples, kSettled, first, kWindow)},
-      {"worst_over_steady", worst / steady},
+      {"worst_100ms_before", least_rate(samples, settled, first, kWindow)},
+      {"worst_over_steady", steady > 0 ? worst / steady : 0},
       {"median_wait_ms", 1e-6 * static_cast<double>(rescales.median_wait_ns)},
       {"p99_wait_ms", 1e-6 * static_cast<double>(rescales.p99_wait_ns)},
       {"longest_wait_ms", 1e-6 * static_cast<double>(rescales.longest_wait_ns)},

@@ -24,15 +24,12 @@ std::span<const Sample> between(std::span<const Sample> samples, double from, do
 Sampler::Sampler(const Engine& engine) : engine_(engine), thread_([this] { run(); }) {}
 
 void Sampler::run() {
-  Clock::time_point next = began_;
   for (bool last = false; !last;) {
     last = stopped_.load();
     const Progress progress = engine_.progress();
     samples_.push_back({ms_of(Clock::now()), progress.records});
     if (progress.done || last) return;
-    // One that comes late does not make those after it come sooner.
-    next = std::max(next + kPeriod, Clock::now());
-    std::this_thread::sleep_until(next);
+    std::this_thread::sleep_for(kPeriod);
   }
 }
 

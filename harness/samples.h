@@ -24,6 +24,7 @@ struct Sample {
 class Sampler {
  public:
   using Clock = std::chrono::steady_clock;
+  // At least, from one to the next.
   static constexpr std::chrono::milliseconds kPeriod{10};
 
   // Begins. The engine has been started, and outlives it.
