@@ -4,7 +4,9 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 
+#include "replay/faults_file.h"
 #include "replay/paced_source.h"
 #include "tests/support/hierarchy_run.h"
 #include "tests/support/memory_source.h"
@@ -137,6 +139,37 @@ TEST(FaultsLaw, ThreeQuartersOfTheWorkersStopAndStartAgainDuringAPacedRun) {
   // All that was offered has been applied, so nothing is left of the backlog.
   EXPECT_EQ(run.summary.records, schedule->report().records);
   expect_same(run, expected);
+}
+
+// The plan that docs/operations.md shows.
+TEST(FaultsLaw, ThePlanOfTheOperationsPageShowsInNothing) {
+  std::ifstream page(std::filesystem::path(WEIR_SOURCE_DIR) / "docs/operations.md");
+  std::string toml;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```toml";
+    } else if (inside) {
+      toml += line + "\n";
+    }
+  }
+  const auto plan = replay::parse_faults(toml, "operations.md");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  ASSERT_EQ(plan->faults.size(), 3u);
+  const std::string lines = as_lines(random_records(12, 30'000));
+  Config config;
+  config.layout = "saams";
+  config.threads = 4;
+  config.placement = "none";
+  config.block_size = 4096;
+  const auto run = [&] {
+    std::vector<std::unique_ptr<Source>> sources;
+    sources.push_back(std::make_unique<MemorySource>(lines));
+    return observe(config, kRequests, std::move(sources));
+  };
+  const ObservedRun expected = run();
+  config.faults = std::make_shared<const FaultPlan>(*plan);
+  expect_same(run(), expected);
 }
 
 }  // namespace
