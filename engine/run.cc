@@ -56,13 +56,20 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               with_emit(parts_.config.groups, parts_.config.emit),
               std::move(parts_.on_result),
               gate_},
+      faults_(WorkerFaults::of(parts_.config.faults)),
+      stalls_(parts_.notice),
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
-      crew_{shared_, *intake_, parker_, parts_.config.block_size,
+      crew_{shared_,
+            *intake_,
+            parker_,
+            parts_.config.block_size,
             [this] {
               ended_ns_.store(now_ns(), std::memory_order_release);
               ended_ns_.notify_all();
-            }},
+            },
+            faults_.get(),
+            parts_.notice},
       started_ns_(now_ns()) {
   const std::size_t fields = names.fields()->names.size();
   for (std::uint64_t seq = 0; seq < ring_.size(); ++seq) {
@@ -163,6 +170,7 @@ Progress Run::progress() const {
       progress.durable = std::max(progress.durable, parts_.durable->journal().durable(source));
     }
   }
+  progress.stalled = stalls_.look(ring_, progress.workers, now_ns());
   const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);
   progress.done = ended != 0;
   progress.seconds = static_cast<double>((progress.done ? ended : now_ns()) - started_ns_) * 1e-9;

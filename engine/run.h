@@ -21,6 +21,8 @@
 #include "engine/plan.h"
 #include "engine/shard.h"
 #include "engine/snapshotter.h"
+#include "engine/stalls.h"
+#include "engine/worker_faults.h"
 #include "ingest/splitter.h"
 #include "weir/config.h"
 #include "weir/engine.h"
@@ -94,6 +96,8 @@ class Run {
   Gate gate_;
   Shared shared_;
   core::Parker parker_;
+  const std::unique_ptr<WorkerFaults> faults_;
+  mutable Stalls stalls_;
   std::unique_ptr<Intake> intake_;
   Crew crew_;
   std::int64_t started_ns_ = 0;

@@ -75,8 +75,10 @@ struct Progress {
   // Stored bytes read and their total (0 = unknown), for a progress bar.
   std::uint64_t position = 0, total = 0;
   double seconds = 0;
-  unsigned workers = 0;   // that apply now
-  unsigned stalled = 0;   // of them: have not moved for a second although there is work
+  unsigned workers = 0;  // that apply now
+  // Of them: have not moved for a second although there is work, as calls of progress() have seen
+  // it. They remember, so one now and then will do; the first sees none.
+  unsigned stalled = 0;
   // With a journal: bytes of the current source (decompressed) that outlive a power failure, so
   // that a sender need not send them again. They follow `records` at a distance.
   std::uint64_t durable = 0;
@@ -96,8 +98,8 @@ struct OutputLengths {
 // Where a run goes on (Config::resume).
 struct Resumed {
   RecordPosition records{};
-  std::uint32_t source = 0;   // the sources before it are used up
-  std::uint64_t offset = 0;   // bytes of it, decompressed, that need not come again
+  std::uint32_t source = 0;  // the sources before it are used up
+  std::uint64_t offset = 0;  // bytes of it, decompressed, that need not come again
   // What the host is to cut its files back to.
   std::uint64_t answers_bytes = 0, results_bytes = 0, rejects_bytes = 0;
   std::uint64_t changes = 0;  // live changes that are known, by their number
