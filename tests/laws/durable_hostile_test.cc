@@ -92,11 +92,24 @@ void mangle_some(Snapshot& snapshot, Mangler& mangler) {
   }
 }
 
-void run_hostile(std::uint64_t seed, std::size_t count) {
+Config config_of(const DurableJob& job, const std::string& directory, GroupOptions::Mode mode) {
+  using Mode = GroupOptions::Mode;
+  Config config = job.config(directory);
+  config.groups.mode = mode;
+  const bool windows = mode == Mode::kTumbling || mode == Mode::kSliding;
+  if (windows) config.groups.grace = 5 * kNanosPerSecond;
+  if (mode != Mode::kLatest) config.emit = {20 * kNanosPerSecond, 0};
+  if (mode == Mode::kSliding) config.groups.window = 30 * kNanosPerSecond;
+  if (mode == Mode::kSliding) config.groups.advance = 10 * kNanosPerSecond;
+  return config;
+}
+
+void run_hostile(GroupOptions::Mode mode, std::uint64_t seed, std::size_t count) {
   DurableJob job{.pushed = false, .rich = true, .records = 700, .snapshots = 250};
   const TemporaryFolder folder;
   JobOutputs outputs;
-  ASSERT_TRUE(run_job(job, job.config(folder.path()), outputs).status.ok());
+  const JobRun run = run_job(job, config_of(job, folder.path(), mode), outputs);
+  ASSERT_TRUE(run.status.ok()) << run.told();
   std::string newest;
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
     const std::string name = file.path().filename().string();
@@ -114,7 +127,7 @@ void run_hostile(std::uint64_t seed, std::size_t count) {
     Snapshot snapshot = good;
     mangle_some(snapshot, mangler);
     folder.write("snapshot-00000000000000000001-0001.weir", engine::to_bytes(snapshot));
-    Config config = job.config(folder.path());
+    Config config = config_of(job, folder.path(), mode);
     config.resume = true;
     config.snapshot_every = {};
     auto engine = Engine::create(std::move(config));
@@ -135,10 +148,18 @@ void run_hostile(std::uint64_t seed, std::size_t count) {
   EXPECT_LT(refused, count);
 }
 
-TEST(DurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) { run_hostile(1, 300); }
+void run_all_modes(std::uint64_t seed, std::size_t count) {
+  using Mode = GroupOptions::Mode;
+  for (const Mode mode : {Mode::kLatest, Mode::kChangelog, Mode::kTumbling, Mode::kSliding}) {
+    SCOPED_TRACE(testing::Message() << "mode " << static_cast<int>(mode));
+    run_hostile(mode, seed, count);
+  }
+}
+
+TEST(DurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) { run_all_modes(1, 70); }
 
 TEST(LongDurableHostile, AnErrorOrAWorkingRunWhateverASnapshotSays) {
-  for (std::uint64_t seed = 2; seed < 12; ++seed) run_hostile(seed, 1000);
+  for (std::uint64_t seed = 2; seed < 12; ++seed) run_all_modes(seed, 300);
 }
 
 }  // namespace
