@@ -197,6 +197,12 @@ Status Journal::sync() {
   return wait_durable(lock, written_);
 }
 
+bool Journal::wait_synced(std::chrono::milliseconds most) {
+  Lock lock(mutex_);
+  const std::uint64_t before = durable_;
+  return synced_.wait_for(lock, most, [&] { return durable_ != before || !failure_.ok(); });
+}
+
 void Journal::sync_loop() {
   Lock lock(mutex_);
   const auto due = [&] { return failure_.ok() && durable_ != written_; };

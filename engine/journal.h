@@ -16,6 +16,7 @@
 // Thread safety: thread-safe, but for append and read, each of which one thread at a time may call.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -40,7 +41,7 @@
 namespace weir::engine {
 
 struct JournalOptions {
-  std::size_t segment_bytes = std::size_t{64} << 20;  // a new one is begun when that is reached
+  std::size_t segment_bytes = std::size_t{256} << 20;  // a new one is begun when that is reached
   std::size_t max_unsynced = std::size_t{64} << 20;   // then append() says kWait
   // That it waits for space, and that it goes on. From a thread that appends, one call at a time;
   // must not call back.
@@ -95,6 +96,8 @@ class Journal {
   Status append_change(const Change& change);
   // Waits until all that is appended now is durable.
   Status sync();
+  // Waits until something more is durable, but no longer than that; whether it is.
+  bool wait_synced(std::chrono::milliseconds most);
   // The end of what is held of a source and outlives a power failure.
   std::uint64_t durable(std::uint32_t source) const;
   // Why nothing can be appended any more.

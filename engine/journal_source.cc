@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 
 namespace weir::engine {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 using State = ReadResult::State;
 
 // While a disk is full, or behind: what a source may wait at most.
-constexpr std::chrono::milliseconds kPause{2};
+constexpr std::chrono::milliseconds kPause{4};
 
 }  // namespace
 
@@ -35,13 +34,15 @@ ReadResult JournalSource::fail(Status status) {
 }
 
 State JournalSource::keep(std::string_view bytes, Status& error) {
-  const Result<Journal::Appended> appended = journal_.append(source_, next_, bytes);
-  if (!appended.ok()) {
-    error = appended.status();
-    return State::kError;
+  for (bool again = true;; again = false) {
+    const Result<Journal::Appended> appended = journal_.append(source_, next_, bytes);
+    if (!appended.ok()) {
+      error = appended.status();
+      return State::kError;
+    }
+    if (*appended == Journal::Appended::kWritten) return State::kData;
+    if (!again || *appended == Journal::Appended::kFull || !journal_.wait_synced(kPause)) break;
   }
-  if (*appended == Journal::Appended::kWritten) return State::kData;
-  std::this_thread::sleep_for(kPause);
   return State::kIdle;
 }
 

@@ -23,5 +23,9 @@ std::function<int()> add_correlation(CLI::App& app);
 std::function<int()> add_synopses(CLI::App& app);
 std::function<int()> add_hierarchy(CLI::App& app);
 std::function<int()> add_changes(CLI::App& app);
+std::function<int()> add_rescale(CLI::App& app);
+std::function<int()> add_snapshots(CLI::App& app);
+std::function<int()> add_journal(CLI::App& app);
+std::function<int()> add_restart(CLI::App& app);
 
 }  // namespace weir::harness

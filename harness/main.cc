@@ -26,6 +26,14 @@ int main(int argc, char** argv) {
        weir::harness::add_hierarchy},
       {"changes", "what it costs to replace a registry while records flow",
        weir::harness::add_changes},
+      {"rescale", "how evenly records go on while the number of workers changes",
+       weir::harness::add_rescale},
+      {"snapshots", "what snapshots of 300 synopses cost while records flow",
+       weir::harness::add_snapshots},
+      {"journal", "what the journal costs, at a pace and at full rate, beside a plain writer",
+       weir::harness::add_journal},
+      {"restart", "how long it is from starting to the first record behind a snapshot",
+       weir::harness::add_restart},
   };
 
   CLI::App program{"Runs experiments and records each as one JSON line a configuration."};

@@ -23,6 +23,8 @@ std::string Measured::to_json() const {
   if (longest_pause > 0) {
     line.add("longest_pause", longest_pause).add("longest_work", longest_work);
   }
+  for (const auto& [name, figure] : figures) line.add(name, figure);
+  if (!details.empty()) line.raw("details", details);
   return line.add("discarded", discarded).str();
 }
 

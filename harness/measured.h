@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Measured {
   // From one read of its input to the next, in seconds, and in those of the processors; where it
   // was watched.
   double longest_pause = 0, longest_work = 0;
+  std::map<std::string, double> figures{};  // what else one experiment measures, by its name
+  std::string details{};                    // JSON of more of it; empty = none
 
   std::string to_json() const;
 

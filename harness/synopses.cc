@@ -31,27 +31,6 @@ struct Options : RunOptions {
   std::vector<std::string> synopses;  // empty = none, each, all
 };
 
-// The paper's parameters where it has some, else those of the update table; each is asked once a
-// stream, at the end.
-std::vector<Asked> ten_synopses() {
-  std::vector<Asked> ten = paper_synopses();
-  for (Asked& each : ten) each.query = each.synopsis == "CountMin" ? "100.5" : "null";
-  const std::vector<Asked> seven = {
-      {"BloomFilter", "BloomFilter(100000,0.01)", R"({"expected":100000,"fpp":0.01})", "100.5"},
-      {"LossyCounting", "LossyCounting(0.001)", R"({"epsilon":0.001})",
-       R"([0.01,"FrequentItems"])"},
-      {"StickySampling", "StickySampling(0.01,0.001,0.01)",
-       R"({"support":0.01,"epsilon":0.001,"delta":0.01})", R"([0.01,"FrequentItems"])"},
-      {"AMS", "AMS(5,1024)", R"({"depth":5,"buckets":1024})", R"(["F2"])"},
-      {"GKQuantiles", "GKQuantiles(0.01)", R"({"epsilon":0.01})", "0.5"},
-      {"LSH", "LSH(100,100)", R"({"window":100,"bits":100})", "null"},
-      {"WindowSketchQuantiles", "WindowSketchQuantiles(0.01,20000)",
-       R"({"epsilon":0.01,"window":20000})", "0.99"},
-  };
-  ten.insert(ten.end(), seven.begin(), seven.end());
-  return ten;
-}
-
 struct Cell : Configuration {
   std::string synopsis;
   Workload workload;

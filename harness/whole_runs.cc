@@ -39,6 +39,10 @@ Spread Configuration::rate() const {
   return each_repetition(*this, [&](std::size_t i) { return runs[i].records_per_second; });
 }
 
+Spread Configuration::figure(const std::string& name) const {
+  return each_repetition(*this, [&](std::size_t i) { return runs[i].figures.at(name); });
+}
+
 std::uint64_t Configuration::peak_bytes() const {
   std::uint64_t peak = 0;
   for (const Measured& run : runs) peak = std::max(peak, run.peak_bytes);

@@ -37,7 +37,8 @@ struct Configuration {
   std::uint64_t records = 0;
   std::vector<Measured> runs{};
 
-  Spread rate() const;  // records a second
+  Spread rate() const;                           // records a second
+  Spread figure(const std::string& name) const;  // REQUIRES: all runs have it
   // ns of one repetition: by the system's own clock, and of the processors, where the start and the
   // end of the process are included and what others do is felt less.
   double ns(std::size_t repetition) const { return 1e9 / runs[repetition].records_per_second; }

@@ -4,6 +4,7 @@
 #include <fmt/os.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -27,27 +28,31 @@ std::set<Key> streams_of(const std::string& file, std::uint64_t wanted, std::uin
   for (std::uint64_t i = 0; i < records && keys.size() < wanted && std::getline(in, line); ++i) {
     std::string_view dataset, stream;
     simdjson::dom::element record;
-    if (parser.parse(line).get(record) != 0 || record["dataSetKey"].get(dataset) != 0 ||
-        record["streamID"].get(stream) != 0) {
-      continue;
+    if (parser.parse(line).get(record) != 0) continue;
+    if (record["identifier"].get(stream) == 0) {
+      keys.emplace("titan", stream);
+    } else if (record["dataSetKey"].get(dataset) == 0 && record["streamID"].get(stream) == 0) {
+      keys.emplace(dataset, stream);
     }
-    keys.emplace(dataset, stream);
   }
   return keys;
 }
 
 void write_requests(const std::string& file, const std::set<Key>& keys,
-                    const std::vector<Asked>& asked) {
+                    const std::vector<Asked>& asked, const char* field) {
   fmt::ostream out = fmt::output_file(file);
   for (const auto& [dataset, stream] : keys) {
     for (const Asked& each : asked) {
       const auto request = [&](const char* op) {
         JsonLine line;
         line.add("op", op).add("synopsis", each.synopsis).add("dataset", dataset);
-        return line.add("stream", stream).add("field", "price");
+        return line.add("stream", stream).add("field", field);
       };
       out.print("{}\n", request("build").raw("params", each.params).str());
-      if (!each.query.empty()) out.print("{}\n", request("query").raw("query", each.query).str());
+      if (each.query.empty()) continue;
+      const JsonLine query = request("query").raw("query", each.query);
+      if (each.continuous) out.print("{}\n", JsonLine(query).add("continuous", true).str());
+      out.print("{}\n", query.str());
     }
   }
 }
@@ -96,7 +101,7 @@ std::string Workload::to_json() const {
   JsonLine line;
   line.add("name", name).add("records", records).add("streams", streams).add("seed", seed);
   line.add("bytes", bytes).add("checksum", checksum);
-  if (name == "stocks") line.add("synopses", synopses);
+  if (name == "stocks" || !synopses.empty()) line.add("synopses", synopses);
   return line.str();
 }
 
@@ -108,13 +113,38 @@ std::vector<Asked> paper_synopses() {
   };
 }
 
-Workload Workload::with(const std::vector<Asked>& asked, const std::string& path) const {
+std::vector<Asked> ten_synopses() {
+  std::vector<Asked> ten = paper_synopses();
+  for (Asked& each : ten) each.query = each.synopsis == "CountMin" ? "100.5" : "null";
+  const std::vector<Asked> seven = {
+      {"BloomFilter", "BloomFilter(100000,0.01)", R"({"expected":100000,"fpp":0.01})", "100.5"},
+      {"LossyCounting", "LossyCounting(0.001)", R"({"epsilon":0.001})",
+       R"([0.01,"FrequentItems"])"},
+      {"StickySampling", "StickySampling(0.01,0.001,0.01)",
+       R"({"support":0.01,"epsilon":0.001,"delta":0.01})", R"([0.01,"FrequentItems"])"},
+      {"AMS", "AMS(5,1024)", R"({"depth":5,"buckets":1024})", R"(["F2"])"},
+      {"GKQuantiles", "GKQuantiles(0.01)", R"({"epsilon":0.01})", "0.5"},
+      {"LSH", "LSH(100,100)", R"({"window":100,"bits":100})", "null"},
+      {"WindowSketchQuantiles", "WindowSketchQuantiles(0.01,20000)",
+       R"({"epsilon":0.01,"window":20000})", "0.99"},
+  };
+  ten.insert(ten.end(), seven.begin(), seven.end());
+  return ten;
+}
+
+Workload Workload::with(const std::vector<Asked>& asked, const std::string& path,
+                        std::uint64_t most) const {
   Workload other = *this;
   other.requests = asked.empty() ? "" : path;
   other.synopses.clear();
   for (const Asked& each : asked) other.synopses += each.label + " ";
-  other.synopses += asked.empty() ? "none" : "on price";
-  if (!asked.empty()) write_requests(path, streams_of(file, streams, records), asked);
+  const char* field = name == "sensors" ? "valueInW" : "price";
+  other.synopses += asked.empty() ? "none" : fmt::format("on {}", field);
+  if (most < streams) other.synopses += fmt::format(" of {} streams", most);
+  if (!asked.empty()) {
+    std::set<Key> keys = streams_of(file, std::min(most, streams), records);
+    write_requests(path, keys, asked, field);
+  }
   return other;
 }
 

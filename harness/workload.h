@@ -12,17 +12,21 @@
 
 namespace weir::harness {
 
-// A synopsis that is built on the price of every stream.
+// A synopsis that is built on the price, or the power, of every stream.
 struct Asked {
   std::string synopsis;
-  std::string label;    // with its parameters, as a result shows them
-  std::string params;   // JSON object
-  std::string query{};  // JSON value; empty = it is not asked
+  std::string label;        // with its parameters, as a result shows them
+  std::string params;       // JSON object
+  std::string query{};      // JSON value; empty = it is not asked
+  bool continuous = false;  // asked at every emission, too
 };
 
 // The paper's throughput experiment: CountMin, HyperLogLog and DFT, and one query of the distinct
 // count.
 std::vector<Asked> paper_synopses();
+// All ten: the paper's parameters where it has some, else those of the update table; each is asked
+// once a stream, at the end.
+std::vector<Asked> ten_synopses();
 
 struct Workload {
   std::uint64_t records = 0;
@@ -37,8 +41,10 @@ struct Workload {
   std::string registry{};  // file of the hierarchy of sensors; empty = none
 
   std::string to_json() const;  // what a result says of it
-  // The same records with other requests, which are written to the file `path`.
-  Workload with(const std::vector<Asked>& asked, const std::string& path) const;
+  // The same records with other requests, which are written to the file `path`; for the first
+  // `most` streams alone.
+  Workload with(const std::vector<Asked>& asked, const std::string& path,
+                std::uint64_t most = ~std::uint64_t{0}) const;
 };
 
 // Generates what is not there yet, with `weir`, and reads the file once. Requests are those of

@@ -39,7 +39,8 @@ class Side {
         plans(names, {emit, directory, &kinds, start_hierarchies(), group_options(emit)}),
         cursor(emit) {}
 
-  void cross(const Cut& cut) {
+  void cross(Cut cut) {
+    cut.routes = &routes_;
     plans.cross(cut, [this](const std::shared_ptr<const Crossing>& crossing) {
       seen.push_back(show(*crossing));
       made_.push_back(crossing);
@@ -48,7 +49,7 @@ class Side {
     for (const Action& action : made_.back()->actions) {
       if (action.ask != nullptr && action.ask->kind == Ask::Kind::kSave) write(*action.ask);
     }
-    late_.push_back(cut);
+    late_.push_back(std::move(cut));
   }
   void catch_up() {
     for (; !late_.empty(); late_.pop_front()) {
@@ -331,12 +332,13 @@ TEST(PlanImage, KnowsOfSavesThatAreUnderWay) {
   Names names(keys);
   Kinds kinds;
   const core::Routes routes;
-  PlanLog plans(names, routes, {{0, 10}, folder.path(), &kinds});
+  PlanLog plans(names, {{0, 10}, folder.path(), &kinds});
   CutCursor cursor({0, 10});
   std::function<void()> done;
-  const Cut cut =
+  Cut cut =
       cursor.start(scheduled("[" + named("build", kParams) + "," +
                              named("save", R"(,"path":"a","at":{"start":true})") + "]"));
+  cut.routes = &routes;
   plans.cross(cut, [&](const std::shared_ptr<const Crossing>& crossing) {
     done = crossing->actions.back().ask->done;
   });

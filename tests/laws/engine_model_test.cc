@@ -107,10 +107,7 @@ void compare(std::uint64_t seed, std::size_t most_records, Changes& changes) {
   ASSERT_TRUE(engine.ok()) << engine.status().message();
   std::vector<std::string> answers, rejects;
   engine->on_answer([&](const Answer& answer) {
-    if (is_rescale(answer)) {
-      EXPECT_EQ(answer.kind, Answer::Kind::kAck) << answer.reason;
-      return;
-    }
+    if (is_rescale(answer)) return;
     answers.push_back(EngineModel::comparable(answer.to_json()));
   });
   engine->on_reject([&](const Reject& reject) {

@@ -14,7 +14,7 @@ namespace weir::tests {
 
 inline constexpr std::string_view kRescale = R"("rescale")";  // requestID, as answers echo it
 
-// One a line; sometimes none.
+// One a line; sometimes none. Places that are never reached are answered with errors.
 inline std::string random_rescales(std::uint64_t seed, std::size_t records) {
   std::mt19937_64 random(seed * 77 + 5);
   std::string text;
