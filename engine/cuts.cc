@@ -1,7 +1,9 @@
 #include "engine/cuts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "core/check.h"
 #include "engine/request_image.h"
@@ -119,6 +121,25 @@ bool CutCursor::repeated(Cut& cut) {
   return true;
 }
 
+void CutCursor::add_live(const std::vector<Scheduled>& requests) {
+  held_.insert(held_.end(), requests.begin(), requests.end());
+}
+
+bool CutCursor::live(Cut& cut) {
+  if (held_.empty() || !repeats_.empty()) return false;
+  living_ = std::exchange(held_, {});
+  cut = live_cut(living_, index_);
+  return true;
+}
+
+std::vector<std::shared_ptr<const Request>> CutCursor::waiting() const {
+  std::vector<std::shared_ptr<const Request>> waiting;
+  for (const auto& [record, scheduled] : at_record_) waiting.push_back(scheduled.request);
+  for (const auto& [time, scheduled] : at_time_) waiting.push_back(scheduled.request);
+  for (const Scheduled& scheduled : at_end_) waiting.push_back(scheduled.request);
+  return waiting;
+}
+
 std::uint64_t CutCursor::next_order() const {
   std::uint64_t order = 0;
   const auto behind = [&](const Scheduled& s) { order = std::max(order, s.order + 1); };
@@ -148,6 +169,7 @@ void CutCursor::advance_to(const core::Columns& columns, std::uint32_t index) {
 }
 
 bool CutCursor::next(const core::Columns& columns, Cut& cut) {
+  if (live(cut)) return true;
   // The first boundary is set by the first time there is; no stream time has passed before it.
   if (emit_.ns > 0 && boundary_ == kNoTime.ns && columns.max_time != kNoTime.ns) {
     std::uint32_t first = 0;
@@ -213,6 +235,9 @@ Cut CutCursor::end() {
     (record == base_ ? cut.requests : cut.unreached).push_back(std::move(scheduled));
   }
   for (auto& [time, scheduled] : at_time_) cut.unreached.push_back(std::move(scheduled));
+  // The input ended before a live cut that they were to come behind.
+  std::move(held_.begin(), held_.end(), std::back_inserter(cut.unreached));
+  held_.clear();
   at_end_.clear();
   at_record_.clear();
   at_time_.clear();

@@ -206,6 +206,7 @@ Status Engine::start() {
   parts.routes = impl_->routing.routes();
   auto run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
   if (Status s = run->start(); !s.ok()) return s;
+  impl_->order = std::max(impl_->order, run->next_order());
   impl_->run = std::move(run);
   // Both here and in interrupt() the store comes before the load, in one total order: at least one
   // of the two sees the other.

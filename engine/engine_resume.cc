@@ -69,6 +69,11 @@ Status Engine::Impl::resume(engine::RunParts& parts) {
     routing.add_parts(stream, count);
     return routing.routes();
   };
+  parts.prepare = [this](const engine::Request& request) {
+    engine::Request waits = request;
+    prepare(waits);
+    return routing.routes();
+  };
   durable->on_notice([this](const std::string& text) { tell(text); });
   for (const std::string& found : durable->notices()) tell(found);
   std::vector<std::string> inputs;
@@ -78,6 +83,11 @@ Status Engine::Impl::resume(engine::RunParts& parts) {
   if (snapshot != nullptr) {
     Status same = engine::same_settings(snapshot->settings, parts.settings);
     if (!same.ok()) return same;
+    // Live changes behind it may name kinds of plug-ins that came before it.
+    core::Reader plan(snapshot->plan);
+    if (Status s = engine::PlanLog::load_plugins(plan, *kinds); !s.ok()) {
+      return s.with("the snapshot");
+    }
     core::Reader in(snapshot->names);
     const std::string kept_layout(in.get_text());
     if (Status s = names.restore(in); !s.ok()) return s;
