@@ -185,7 +185,8 @@ bool CutCursor::next(const core::Columns& columns, Cut& cut) {
   const std::uint64_t record = std::min(
       {time_record, record_boundary_, at_record_.empty() ? kNoRecord : at_record_.begin()->first});
   const std::uint64_t repeat = repeats_.empty() ? kNoRecord : raw(repeats_.front()->position);
-  if (repeat <= record && repeat < base_ + columns.records) {
+  // Behind the block's last record, too: nobody knows when there will be another.
+  if (repeat <= record && repeat <= base_ + columns.records) {
     advance_to(columns, static_cast<std::uint32_t>(repeat - base_));
     return repeated(cut);
   }

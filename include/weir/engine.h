@@ -75,8 +75,8 @@ struct Progress {
   // Stored bytes read and their total (0 = unknown), for a progress bar.
   std::uint64_t position = 0, total = 0;
   double seconds = 0;
-  unsigned workers = 0;   // that apply now
-  unsigned stalled = 0;   // of them: have not moved for a second although there is work
+  unsigned workers = 0;  // that apply now
+  unsigned stalled = 0;  // of them: have not moved for a second although there is work
   // With a journal: bytes of the current source (decompressed) that outlive a power failure, so
   // that a sender need not send them again. They follow `records` at a distance.
   std::uint64_t durable = 0;
@@ -96,8 +96,10 @@ struct OutputLengths {
 // Where a run goes on (Config::resume).
 struct Resumed {
   RecordPosition records{};
-  std::uint32_t source = 0;   // the sources before it are used up
-  std::uint64_t offset = 0;   // bytes of it, decompressed, that need not come again
+  std::uint32_t source = 0;  // the sources before it are used up
+  // Bytes of it, decompressed, that need not come again; of pushed tuples, how many. What comes
+  // then must be what came behind them before.
+  std::uint64_t offset = 0;
   // What the host is to cut its files back to.
   std::uint64_t answers_bytes = 0, results_bytes = 0, rejects_bytes = 0;
   std::uint64_t changes = 0;  // live changes that are known, by their number

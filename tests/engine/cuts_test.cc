@@ -197,12 +197,17 @@ TEST(CutCursor, KeepsLiveRequestsBehindThoseThatAreRepeated) {
     EXPECT_EQ(cut.repeated, cut.ordinal < 3);
   }
   EXPECT_FALSE(cursor.next(columns, cut));
+  // One behind the last record waits for no other.
+  cursor.repeat({unit(10, 8)});
+  ASSERT_TRUE(cursor.next(columns, cut));
+  EXPECT_EQ(show(cut), "4@10/50 8");
+  EXPECT_FALSE(cursor.next(columns, cut));
   cursor.finish(columns);
   // The input ends before the unit that the live one would come behind.
   cursor.repeat({unit(20, 8)});
   cursor.add_live({{9, now()}});
   EXPECT_FALSE(cursor.live(cut));
-  EXPECT_EQ(show(cursor.end()), "4@10/50$ !9");
+  EXPECT_EQ(show(cursor.end()), "5@10/50$ !9");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,7 +64,8 @@ class RepeatableSource final : public Source {
   std::function<void()> then_;
 };
 
-inline constexpr std::string_view kLive = "\"live ";  // of requestIDs, as answers echo them
+// Of requestIDs, as answers echo them: of live requests, and of those that only a cut run has.
+inline constexpr std::string_view kLive = "\"live ", kExtra = "\"extra ";
 
 // What a run shows, over all its pieces.
 struct Shown {
@@ -72,6 +74,9 @@ struct Shown {
   std::string error;
   // One more than the number of the last live request "live N" that was answered in this piece.
   std::atomic<std::size_t> live{0};
+  // Of requests "extra …" that were acknowledged in any piece.
+  std::set<std::string> extras;
+  std::atomic<std::size_t> known_extras{0};  // their number
 
   void cut_back() {
     const Resumed where = resumed.value_or(Resumed{});
@@ -127,6 +132,10 @@ inline void watch(Engine& engine, Shown& shown) {
     shown.run.answers.push_back(answer.to_json());
     if (answer.request_id.starts_with(kLive)) {
       shown.live = std::stoul(answer.request_id.substr(kLive.size())) + 1;
+    }
+    if (answer.request_id.starts_with(kExtra) && answer.kind == Answer::Kind::kAck) {
+      shown.extras.insert(answer.request_id);
+      shown.known_extras = shown.extras.size();
     }
   });
   engine.on_result([&run](const GroupResult& result) {
