@@ -63,8 +63,8 @@ class CutCursor {
 
   // Before the first block: everything that takes effect at the start, builds and loads first.
   Cut start(const std::vector<Scheduled>& requests);
-  // Live requests that came with a block: one cut before its first record, or where the last of the
-  // repeated cuts will be, behind it: what is known already comes before what is new.
+  // Live requests that came with a block: one cut before its first record, or before that of the
+  // first block behind the last of the repeated cuts: what is known comes before what is new.
   void add_live(const std::vector<Scheduled>& requests);
   // Their cut at the current block's first record; false when there is none. It points to what is
   // kept until the next one.
