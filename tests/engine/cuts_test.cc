@@ -177,5 +177,30 @@ TEST(CutCursor, RefusesALivePositionThatHasPassed) {
   EXPECT_EQ(show(cursor.end()), "2@10/50$ 1");
 }
 
+TEST(CutCursor, TakesNewLiveRequestsBehindThoseItRepeats) {
+  const auto now = std::make_shared<Request>();
+  const auto unit = [&](std::uint64_t position, std::uint64_t order) {
+    return std::make_shared<const LiveUnit>(LiveUnit{RecordPosition{position}, 0, {{order, now}}});
+  };
+  CutCursor cursor({0, 4});
+  cursor.start({});
+  cursor.repeat({unit(0, 10), unit(3, 11), unit(99, 12)});
+  Cut cut;
+  ASSERT_TRUE(cursor.repeated(cut));
+  EXPECT_TRUE(cut.repeated);
+  EXPECT_FALSE(cursor.repeated(cut));
+  ASSERT_TRUE(cursor.repeats());
+  cursor.live_behind_repeats({{13, now}});
+  const core::Columns columns = columns_of(std::vector<Made>(6), 0, 6);
+  std::vector<std::string> cuts;
+  for (cut = {}; cursor.next(columns, cut); cut = {}) {
+    cuts.push_back(show(cut) + (cut.repeated ? "r" : ""));
+  }
+  cursor.finish(columns);
+  EXPECT_EQ(cuts, (std::vector<std::string>{"2@3/0 11r", "3@4/0E"}));
+  // The input is shorter than it was: they are answered, and nothing is silent.
+  EXPECT_EQ(show(cursor.end()), "4@6/0$ !12 !13");
+}
+
 }  // namespace
 }  // namespace weir::engine
