@@ -1,7 +1,9 @@
 #include "engine/cuts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "core/check.h"
 #include "engine/request_image.h"
@@ -115,15 +117,27 @@ bool CutCursor::repeated(Cut& cut) {
   repeats_.pop_front();
   cut = live_cut(repeating_->requests, index_);
   cut.columns = repeating_->columns;
-  cut.repeated = repeats_.size() >= new_;
-  if (!cut.repeated) --new_;
+  cut.repeated = true;
   return true;
 }
 
-void CutCursor::live_behind_repeats(const std::vector<Scheduled>& requests) {
-  repeats_.push_back(std::make_shared<const LiveUnit>(
-      LiveUnit{repeats_.back()->position, std::numeric_limits<std::uint32_t>::max(), requests}));
-  ++new_;
+void CutCursor::add_live(const std::vector<Scheduled>& requests) {
+  held_.insert(held_.end(), requests.begin(), requests.end());
+}
+
+bool CutCursor::live(Cut& cut) {
+  if (held_.empty() || !repeats_.empty()) return false;
+  living_ = std::exchange(held_, {});
+  cut = live_cut(living_, index_);
+  return true;
+}
+
+std::vector<std::shared_ptr<const Request>> CutCursor::waiting() const {
+  std::vector<std::shared_ptr<const Request>> waiting;
+  for (const auto& [record, scheduled] : at_record_) waiting.push_back(scheduled.request);
+  for (const auto& [time, scheduled] : at_time_) waiting.push_back(scheduled.request);
+  for (const Scheduled& scheduled : at_end_) waiting.push_back(scheduled.request);
+  return waiting;
 }
 
 std::uint64_t CutCursor::next_order() const {
@@ -155,6 +169,7 @@ void CutCursor::advance_to(const core::Columns& columns, std::uint32_t index) {
 }
 
 bool CutCursor::next(const core::Columns& columns, Cut& cut) {
+  if (live(cut)) return true;
   // The first boundary is set by the first time there is; no stream time has passed before it.
   if (emit_.ns > 0 && boundary_ == kNoTime.ns && columns.max_time != kNoTime.ns) {
     std::uint32_t first = 0;
@@ -170,7 +185,8 @@ bool CutCursor::next(const core::Columns& columns, Cut& cut) {
   const std::uint64_t record = std::min(
       {time_record, record_boundary_, at_record_.empty() ? kNoRecord : at_record_.begin()->first});
   const std::uint64_t repeat = repeats_.empty() ? kNoRecord : raw(repeats_.front()->position);
-  if (repeat <= record && repeat < base_ + columns.records) {
+  // Behind the block's last record, too: nobody knows when there will be another.
+  if (repeat <= record && repeat <= base_ + columns.records) {
     advance_to(columns, static_cast<std::uint32_t>(repeat - base_));
     return repeated(cut);
   }
@@ -225,6 +241,9 @@ Cut CutCursor::end() {
     cut.unreached.insert(cut.unreached.end(), unit->requests.begin(), unit->requests.end());
   }
   repeats_.clear();
+  // The input ended before a live cut that they were to come behind.
+  std::move(held_.begin(), held_.end(), std::back_inserter(cut.unreached));
+  held_.clear();
   at_end_.clear();
   at_record_.clear();
   at_time_.clear();

@@ -63,18 +63,15 @@ class CutCursor {
 
   // Before the first block: everything that takes effect at the start, builds and loads first.
   Cut start(const std::vector<Scheduled>& requests);
-  // Live requests that came with a block: one cut before its first record. The cut points to them.
-  // REQUIRES: !repeats().
-  Cut live(const std::vector<Scheduled>& requests) { return live_cut(requests, 0); }
-  // Whether live cuts of an earlier run are still to come. New ones then wait for them, since they
-  // are numbered in the order in which they are taken.
-  bool repeats() const { return !repeats_.empty(); }
-  // The cut is taken right behind the last of those.
-  void live_behind_repeats(const std::vector<Scheduled>& requests);
+  // Live requests that came with a block: one cut before its first record, or before that of the
+  // first block behind the last of the repeated cuts: what is known comes before what is new.
+  void add_live(const std::vector<Scheduled>& requests);
+  // Their cut at the current block's first record; false when there is none. It points to what is
+  // kept until the next one.
+  bool live(Cut& cut);
   // Live cuts of an earlier run, which are taken again. REQUIRES: in order, none before position().
   void repeat(std::vector<std::shared_ptr<const LiveUnit>> units);
-  // The next one of those at the current block's first record, and of what waited for them; false
-  // when there is none any more.
+  // The next one of those at the current block's first record; false when there is none any more.
   bool repeated(Cut& cut);
   // The next cut inside the current block, in order; false when there is none any more.
   bool next(const core::Columns& columns, Cut& cut);
@@ -89,6 +86,8 @@ class CutCursor {
   // What was saved of a cursor with the same period (kInvalid: damaged). REQUIRES: it is new.
   Status restore(core::Reader& in, Kinds& kinds);
 
+  // The requests that wait for their positions.
+  std::vector<std::shared_ptr<const Request>> waiting() const;
   // One more than the order of any request that waits.
   std::uint64_t next_order() const;
   // Number of the next cut.
@@ -121,8 +120,9 @@ class CutCursor {
   std::vector<Scheduled> at_end_;
   std::uint32_t index_ = 0;  // records of the current block before the last cut
   std::deque<std::shared_ptr<const LiveUnit>> repeats_;  // ascending
-  std::size_t new_ = 0;                        // of these, so many at the end are of no earlier run
-  std::shared_ptr<const LiveUnit> repeating_;  // of the last repeated cut
+  std::shared_ptr<const LiveUnit> repeating_;            // of the last repeated cut
+  std::vector<Scheduled> held_;                          // live ones whose cut is still to come
+  std::vector<Scheduled> living_;                        // of the last live cut
 };
 
 }  // namespace weir::engine

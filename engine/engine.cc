@@ -123,7 +123,7 @@ Result<Engine> Engine::create(Config config) {
     auto durable = engine::Durable::open(impl->config);
     if (!durable.ok()) return durable.status();
     impl->durable = *std::move(durable);
-    impl->find_where_it_stood();
+    if (Status s = impl->find_where_it_stood(); !s.ok()) return s;
   }
   return Engine(std::move(impl));
 }
@@ -206,6 +206,7 @@ Status Engine::start() {
   parts.routes = impl_->routing.routes();
   auto run = std::make_unique<engine::Run>(std::move(parts), impl_->names, impl_->collector);
   if (Status s = run->start(); !s.ok()) return s;
+  impl_->order = std::max(impl_->order, run->next_order());
   impl_->run = std::move(run);
   // Both here and in interrupt() the store comes before the load, in one total order: at least one
   // of the two sees the other.
@@ -247,7 +248,7 @@ Push Engine::push(std::span<const Tuple> tuples) {
     if (!ingest::check_tuple(tuple).ok()) return Push::kInvalid;
     ingest::append_frame(frames, tuple);
   }
-  const Push outcome = impl_->pushed->push(std::move(frames));
+  const Push outcome = impl_->push_frames(std::move(frames));
   if (outcome == Push::kAccepted) run->wake();
   return outcome;
 }

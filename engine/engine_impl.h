@@ -54,6 +54,8 @@ struct Engine::Impl {
   std::uint64_t order = 0;
   bool registries_to_come = false;
   enum class Pushed { kNothing, kBytes, kTuples } pushing = Pushed::kNothing;
+  // What the journal has of a pushed tuple that it has not whole: the next one goes on behind it.
+  std::string begun_tuple;
   std::unique_ptr<engine::Run> run;
   bool finished = false;
 
@@ -71,12 +73,17 @@ struct Engine::Impl {
   Result<engine::RunParts::Crewing> crewing(unsigned workers, unsigned ingest);
   // What the request needs before records come: fields, parts.
   void prepare(engine::Request& request);
-  void find_where_it_stood();
+  Status find_where_it_stood();
+  // The rest of what the journal has of tuples, from this byte on: how many are whole.
+  Result<std::uint64_t> count_tuples(std::uint64_t offset);
+  bool holds_tuples() const;
   // Wraps what cannot be read again, or says that it would have to be.
   Status journal_sources();
   // What an earlier run left, for this one to begin with.
   Status resume(engine::RunParts& parts);
   void find_kind_of_pushes(engine::RunParts& parts);
+  // Tuples, as frames, behind what was begun.
+  Push push_frames(std::string frames);
   void tell(const std::string& text);
   // The run that takes pushes of this kind, or null.
   engine::Run* pushable(Pushed kind);

@@ -27,8 +27,8 @@ ingest::Layout layout_of_tuples() {
 
 }  // namespace
 
-void Engine::Impl::find_where_it_stood() {
-  if (!config.resume) return;
+Status Engine::Impl::find_where_it_stood() {
+  if (!config.resume) return {};
   const engine::Snapshot* snapshot = durable->snapshot();
   Resumed where;
   if (snapshot != nullptr) {
@@ -41,10 +41,22 @@ void Engine::Impl::find_where_it_stood() {
     where.changes = snapshot->changes;
   }
   const std::uint64_t kept = durable->journal().extent(where.source).end;
-  where.offset = std::max(where.offset, kept);
+  bool tuples = kept > 0 && snapshot == nullptr && holds_tuples();
+  if (snapshot != nullptr) {
+    core::Reader in(snapshot->names);
+    tuples = in.get_text() == kTuples;
+  }
+  if (tuples) {
+    auto whole = count_tuples(where.offset);
+    if (!whole.ok()) return whole.status();
+    where.offset = raw(where.records) + *whole;
+  } else {
+    where.offset = std::max(where.offset, kept);
+  }
   const auto& changes = durable->journal().changes();
   if (!changes.empty()) where.changes = std::max(where.changes, changes.back().number + 1);
   if (snapshot != nullptr || kept > 0 || !changes.empty()) resumed = where;
+  return {};
 }
 
 Status Engine::Impl::journal_sources() {
@@ -69,6 +81,11 @@ Status Engine::Impl::resume(engine::RunParts& parts) {
     routing.add_parts(stream, count);
     return routing.routes();
   };
+  parts.prepare = [this](const engine::Request& request) {
+    engine::Request waits = request;
+    prepare(waits);
+    return routing.routes();
+  };
   durable->on_notice([this](const std::string& text) { tell(text); });
   for (const std::string& found : durable->notices()) tell(found);
   std::vector<std::string> inputs;
@@ -78,6 +95,11 @@ Status Engine::Impl::resume(engine::RunParts& parts) {
   if (snapshot != nullptr) {
     Status same = engine::same_settings(snapshot->settings, parts.settings);
     if (!same.ok()) return same;
+    // Live changes behind it may name kinds of plug-ins that came before it.
+    core::Reader plan(snapshot->plan);
+    if (Status s = engine::PlanLog::load_plugins(plan, *kinds); !s.ok()) {
+      return s.with("the snapshot");
+    }
     core::Reader in(snapshot->names);
     const std::string kept_layout(in.get_text());
     if (Status s = names.restore(in); !s.ok()) return s;
@@ -113,15 +135,53 @@ Status Engine::Impl::resume(engine::RunParts& parts) {
 }
 
 // Frames begin with a length; text as a number would be far larger than any.
-void Engine::Impl::find_kind_of_pushes(engine::RunParts& parts) {
+bool Engine::Impl::holds_tuples() const {
+  const std::uint64_t begin = durable->journal().extent(0).begin;
   std::uint32_t length = 0;
   char first[sizeof length];
-  const ReadResult read = durable->journal().read(0, 0, first);
-  if (read.state != ReadResult::State::kData || read.bytes < sizeof first) return;
+  const ReadResult read = durable->journal().read(0, begin, first);
+  if (read.state != ReadResult::State::kData || read.bytes < sizeof first) return false;
   std::memcpy(&length, first, sizeof length);
-  const bool text = length > 0x08ffffff;
-  pushing = text ? Pushed::kBytes : Pushed::kTuples;
-  parts.intake.layout = text ? layout : std::optional(layout_of_tuples());
+  return length <= 0x08ffffff;
+}
+
+void Engine::Impl::find_kind_of_pushes(engine::RunParts& parts) {
+  if (durable->journal().extent(0).end == 0) return;
+  const bool tuples = holds_tuples();
+  pushing = tuples ? Pushed::kTuples : Pushed::kBytes;
+  parts.intake.layout = tuples ? std::optional(layout_of_tuples()) : layout;
+}
+
+Result<std::uint64_t> Engine::Impl::count_tuples(std::uint64_t offset) {
+  const std::uint64_t end = durable->journal().extent(0).end;
+  std::uint64_t whole = 0;
+  std::string& held = begun_tuple;
+  std::vector<char> piece(1 << 20);
+  while (offset < end) {
+    const ReadResult read = durable->journal().read(0, offset, piece);
+    if (read.state == ReadResult::State::kError) return read.error;
+    if (read.state == ReadResult::State::kEnd) break;
+    held.append(piece.data(), read.bytes);
+    offset += read.bytes;
+    std::size_t from = 0;
+    for (std::uint32_t length = 0; held.size() - from >= sizeof length; ++whole) {
+      std::memcpy(&length, held.data() + from, sizeof length);
+      if (held.size() - from - sizeof length < length) break;
+      from += sizeof length + length;
+    }
+    held.erase(0, from);
+  }
+  return whole;
+}
+
+Push Engine::Impl::push_frames(std::string frames) {
+  const std::scoped_lock lock(mutex);
+  if (begun_tuple.empty() || frames.empty()) return pushed->push(std::move(frames));
+  // Equal tuples are equal bytes, so the rest of this one is what is missing.
+  if (!frames.starts_with(begun_tuple)) return Push::kInvalid;
+  const Push outcome = pushed->push(frames.substr(begun_tuple.size()));
+  if (outcome == Push::kAccepted) begun_tuple.clear();
+  return outcome;
 }
 
 }  // namespace weir

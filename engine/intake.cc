@@ -202,7 +202,8 @@ Intake::Claim Intake::claim_locked(Seq& seq) {
   if (position.has_value() && !ended_) {
     entry.mark = snapshotter_->mark(routes_->workers, *position, layout_->name());
   }
-  const bool marks = !entry.requests.empty() || entry.hand_over != nullptr || entry.mark != nullptr;
+  const bool marks = !entry.requests.empty() || entry.hand_over != nullptr ||
+                     entry.mark != nullptr || std::exchange(begins_at_once_, false);
   if (outcome == Outcome::kIdle && !marks) return Claim::kNothing;
   if (ended_ && !saw_bytes_ && options_.empty_is_error && !interrupted()) {
     fail({Code::kInvalid, "no records in the input: every source is empty"});

@@ -74,6 +74,9 @@ class Intake {
     saw_bytes_ = true;
     routes_ = std::move(routes);
   }
+  // The first entry comes at once, be there records or not: it has live changes to repeat.
+  // REQUIRES: before the first claim.
+  void begin_at_once() { begins_at_once_ = true; }
   // Ends the run for this reason, as soon as can be. Thread-safe.
   void abandon(Status status);
   // What a host pushes shows with its first push. Absent: detect. REQUIRES: nothing was read yet.
@@ -121,6 +124,7 @@ class Intake {
   Snapshotter* snapshotter_ = nullptr;
   bool ended_ = false;
   bool saw_bytes_ = false;
+  bool begins_at_once_ = false;
   std::optional<ingest::Layout> layout_;
   std::size_t peeked_records_ = 1;
   std::string peeked_;

@@ -198,6 +198,8 @@ class PlanLog {
   // The next cut has the number next_ordinal(). REQUIRES: nothing has been crossed; the names have
   // been restored.
   Status restore(core::Reader& in, Kinds& kinds);
+  // The first that was saved: plug-ins that had been loaded.
+  static Status load_plugins(core::Reader& in, Kinds& kinds);
   std::uint64_t next_ordinal() const;
   // Those that stand, by number.
   std::map<std::uint64_t, std::shared_ptr<const Build>> builds() const;

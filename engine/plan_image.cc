@@ -116,13 +116,18 @@ void PlanLog::save(core::Writer& out) const {
   }
 }
 
-Status PlanLog::restore(core::Reader& in, Kinds& kinds) {
+Status PlanLog::load_plugins(core::Reader& in, Kinds& kinds) {
   const auto plugins = in.get<std::uint32_t>();
   for (std::uint32_t i = 0; i < plugins && in.ok(); ++i) {
     const std::string path(in.get_text());
     if (!in.ok()) break;
     if (Status s = kinds.load(path); !s.ok()) return s.with(fmt::format("plug-in {}", path));
   }
+  return {};
+}
+
+Status PlanLog::restore(core::Reader& in, Kinds& kinds) {
+  if (Status s = load_plugins(in, kinds); !s.ok()) return s;
   const std::scoped_lock lock(mutex_);
   first_pending_ = in.get<std::uint64_t>();
   const auto epoch = in.get<Epoch>();

@@ -94,6 +94,7 @@ Status Run::start() {
         Snapshotter::Options{parts_.config.snapshot_every, parts_.settings, parts_.outputs,
                              parts_.notice, [this] { return counters_.total("records"); }});
     intake_->take_snapshots(*snapshotter_);
+    if (!parts_.repeats.empty()) intake_->begin_at_once();
   }
   start(parts_.placement, parts_.routes, 0, Seq{0}, std::move(from));
   return {};

@@ -53,6 +53,8 @@ struct RunParts {
   std::vector<std::shared_ptr<const LiveUnit>> repeats;
   // The routes with so many parts of a stream besides.
   std::function<std::shared_ptr<const core::Routes>(StreamId, unsigned)> route;
+  // The routes once all is there that a request will need which waits for its position.
+  std::function<std::shared_ptr<const core::Routes>(const Request&)> prepare;
 };
 
 class Run {
@@ -63,6 +65,8 @@ class Run {
 
   // Starts the threads, from the start or where an earlier run stood. An error: nothing runs.
   Status start();
+  // One more than the order of any request of the earlier run that waits. REQUIRES: start().
+  std::uint64_t next_order() const { return next_order_; }
   // From the next block on, so many workers, and threads that only parse. Thread-safe.
   Status rescale(unsigned workers, unsigned ingest);
 
@@ -105,6 +109,7 @@ class Run {
   std::atomic<std::int64_t> ended_ns_{0};
 
   std::optional<RecordPosition> resumed_from_;
+  std::uint64_t next_order_ = 0;
   std::uint64_t changes_ = 0;  // live cuts that took effect; under the plan log's mutex
   std::unique_ptr<Snapshotter> snapshotter_;
   std::vector<std::int64_t> waits_;  // at marks, of generations that are gone

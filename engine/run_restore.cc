@@ -1,9 +1,18 @@
 // Run: what a snapshot holds becomes the holdings that the first generation takes.
+#include <algorithm>
 #include <utility>
 
 #include "engine/run.h"
 
 namespace weir::engine {
+namespace {
+
+bool brings_hierarchy(const Request& request) {
+  return request.op == Op::kRegistry ||
+         std::any_of(request.change.begin(), request.change.end(), brings_hierarchy);
+}
+
+}  // namespace
 
 Result<std::shared_ptr<HandOver>> Run::restore(const Snapshot& snapshot) {
   core::Reader plan(snapshot.plan);
@@ -15,6 +24,13 @@ Result<std::shared_ptr<HandOver>> Run::restore(const Snapshot& snapshot) {
   if (cursor.next_ordinal() != plans_.next_ordinal() || cursor.position() != snapshot.records) {
     return Status(Code::kInvalid, "its plan and its cuts are of different places");
   }
+  next_order_ = cursor.next_order();
+  bool hierarchies = !plans_.hierarchies().empty();
+  for (const auto& request : cursor.waiting()) {
+    parts_.routes = parts_.prepare(*request);
+    hierarchies |= brings_hierarchy(*request);
+  }
+  if (hierarchies) intake_->share_verdicts();
   cursor.repeat(parts_.repeats);
   shared_.collector.start_at(cursor.next_ordinal());
   core::Reader gate(snapshot.gate);
@@ -41,7 +57,6 @@ Result<std::shared_ptr<HandOver>> Run::restore(const Snapshot& snapshot) {
       holdings->lane = std::make_unique<GroupLane>(names_, shared_.groups, shared_.on_result);
       core::Reader lane(snapshot.lane);
       if (Status s = holdings->lane->restore(lane); !s.ok()) return s;
-      if (holdings->lane->standing()) intake_->share_verdicts();
     }
     hand_over->give(worker, *std::move(holdings), cursor, names_.keys());
   }

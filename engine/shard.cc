@@ -105,11 +105,8 @@ std::size_t ShardWorker::do_work() {
   feeder_.open(entry, base, cursor_.stream_time());
   if (lane_ != nullptr) lane_->open(entry, base);
   for (Cut cut; cursor_.repeated(cut); cut = {}) cross_in(entry, std::move(cut));
-  if (!entry.requests.empty() && cursor_.repeats()) {
-    cursor_.live_behind_repeats(entry.requests);
-  } else if (!entry.requests.empty()) {
-    cross_in(entry, cursor_.live(entry.requests));
-  }
+  cursor_.add_live(entry.requests);
+  if (Cut cut; cursor_.live(cut)) cross_in(entry, std::move(cut));
   std::uint32_t applied = 0;
   for (Cut cut; cursor_.next(entry.columns, cut); cut = {}) {
     apply(entry, applied, cut.index);

@@ -153,9 +153,13 @@ void Snapshotter::keep(const Mark& mark) {
   }
   kept_.fetch_add(1, std::memory_order_relaxed);
   const Snapshot& kept = mark.snapshot();
-  if (Status s = durable_.journal().trim(kept.position, kept.changes); !s.ok()) {
-    options_.notice(fmt::format("the journal cannot be cut: {}", s.message()));
+  // By the one before, which is gone on from should this one be damaged.
+  if (before_.has_value()) {
+    if (Status s = durable_.journal().trim(before_->position, before_->changes); !s.ok()) {
+      options_.notice(fmt::format("the journal cannot be cut: {}", s.message()));
+    }
   }
+  before_ = Place{kept.position, kept.changes};
 }
 
 }  // namespace weir::engine

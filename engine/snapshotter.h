@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -102,6 +103,11 @@ class Snapshotter {
   std::int64_t due_ns_ = 0;  // under the claim lock, as the next
   std::uint64_t due_records_ = 0;
   std::atomic<std::uint64_t> kept_{0}, failed_{0};
+  struct Place {
+    SourcePosition position;
+    std::uint64_t changes = 0;
+  };
+  std::optional<Place> before_;  // of the last that was kept; its own thread's
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

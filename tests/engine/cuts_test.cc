@@ -171,35 +171,43 @@ TEST(CutCursor, RefusesALivePositionThatHasPassed) {
   CutCursor cursor({0, 1000});
   cursor.start({});
   cursor.finish(columns_of(std::vector<Made>(10, {true, 50}), 0, 10));
-  const Cut cut =
-      cursor.live({{0, at(at_record(9))}, {1, at(at_record(10))}, {2, at(at_time(50))}});
+  cursor.add_live({{0, at(at_record(9))}, {1, at(at_record(10))}, {2, at(at_time(50))}});
+  Cut cut;
+  ASSERT_TRUE(cursor.live(cut));
   EXPECT_EQ(show(cut), "1@10/50 !0 !2");
   EXPECT_EQ(show(cursor.end()), "2@10/50$ 1");
 }
 
-TEST(CutCursor, TakesNewLiveRequestsBehindThoseItRepeats) {
-  const auto now = std::make_shared<Request>();
-  const auto unit = [&](std::uint64_t position, std::uint64_t order) {
-    return std::make_shared<const LiveUnit>(LiveUnit{RecordPosition{position}, 0, {{order, now}}});
+TEST(CutCursor, KeepsLiveRequestsBehindThoseThatAreRepeated) {
+  const auto now = [] { return std::make_shared<const Request>(); };
+  const auto unit = [&](std::uint64_t record, std::uint64_t order) {
+    return std::make_shared<const LiveUnit>(
+        LiveUnit{RecordPosition{record}, 0, {Scheduled{order, now()}}});
   };
-  CutCursor cursor({0, 4});
+  CutCursor cursor({0, 1000});
   cursor.start({});
-  cursor.repeat({unit(0, 10), unit(3, 11), unit(99, 12)});
+  cursor.repeat({unit(3, 1), unit(3, 2)});
+  const auto columns = columns_of(std::vector<Made>(10, {true, 50}), 0, 10);
   Cut cut;
-  ASSERT_TRUE(cursor.repeated(cut));
-  EXPECT_TRUE(cut.repeated);
-  EXPECT_FALSE(cursor.repeated(cut));
-  ASSERT_TRUE(cursor.repeats());
-  cursor.live_behind_repeats({{13, now}});
-  const core::Columns columns = columns_of(std::vector<Made>(6), 0, 6);
-  std::vector<std::string> cuts;
-  for (cut = {}; cursor.next(columns, cut); cut = {}) {
-    cuts.push_back(show(cut) + (cut.repeated ? "r" : ""));
+  cursor.add_live({{7, now()}});
+  EXPECT_FALSE(cursor.live(cut));
+  for (const char* expected : {"1@3/50 1", "2@3/50 2", "3@3/50 7"}) {
+    ASSERT_TRUE(cursor.next(columns, cut));
+    EXPECT_EQ(show(cut), expected);
+    EXPECT_EQ(cut.repeated, cut.ordinal < 3);
   }
+  EXPECT_FALSE(cursor.next(columns, cut));
+  // One behind the last record waits for no other.
+  cursor.repeat({unit(10, 8)});
+  ASSERT_TRUE(cursor.next(columns, cut));
+  EXPECT_EQ(show(cut), "4@10/50 8");
+  EXPECT_FALSE(cursor.next(columns, cut));
   cursor.finish(columns);
-  EXPECT_EQ(cuts, (std::vector<std::string>{"2@3/0 11r", "3@4/0E"}));
-  // The input is shorter than it was: they are answered, and nothing is silent.
-  EXPECT_EQ(show(cursor.end()), "4@6/0$ !12 !13");
+  // The input ends before the unit that the live one would come behind.
+  cursor.repeat({unit(20, 8)});
+  cursor.add_live({{9, now()}});
+  EXPECT_FALSE(cursor.live(cut));
+  EXPECT_EQ(show(cursor.end()), "5@10/50$ !9");
 }
 
 }  // namespace

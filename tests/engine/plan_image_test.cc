@@ -200,7 +200,8 @@ class Scenario {
         next->seen = std::move(side->seen);
         side = std::move(next);
       }
-      if (!live_[b].empty()) side->cross(side->cursor.live(live_[b]));
+      side->cursor.add_live(live_[b]);
+      if (Cut cut; side->cursor.live(cut)) side->cross(std::move(cut));
       for (Cut cut; side->cursor.next(blocks_[b], cut); cut = {}) side->cross(cut);
       side->cursor.finish(blocks_[b]);
     }
@@ -335,9 +336,8 @@ TEST(PlanImage, KnowsOfSavesThatAreUnderWay) {
   PlanLog plans(names, {{0, 10}, folder.path(), &kinds});
   CutCursor cursor({0, 10});
   std::function<void()> done;
-  Cut cut =
-      cursor.start(scheduled("[" + named("build", kParams) + "," +
-                             named("save", R"(,"path":"a","at":{"start":true})") + "]"));
+  Cut cut = cursor.start(scheduled("[" + named("build", kParams) + "," +
+                                   named("save", R"(,"path":"a","at":{"start":true})") + "]"));
   cut.routes = &routes;
   plans.cross(cut, [&](const std::shared_ptr<const Crossing>& crossing) {
     done = crossing->actions.back().ask->done;
