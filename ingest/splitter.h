@@ -46,7 +46,7 @@ struct SplitterPosition {
   std::optional<std::string> header;  // of a CSV source that has one, once it was read
   std::uint32_t header_lines = 0;
   // Hash of the last bytes before the offset, at most 4096; absent if they cannot be read again.
-  std::optional<std::uint64_t> before;
+  std::optional<std::uint64_t> before{};
   friend bool operator==(const SplitterPosition&, const SplitterPosition&) = default;
 };
 

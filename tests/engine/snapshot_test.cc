@@ -25,7 +25,7 @@ using testing::IsEmpty;
 Snapshot small(std::uint64_t records = 4096) {
   Snapshot snapshot;
   snapshot.records = RecordPosition{records};
-  snapshot.position = {1, 77, true, "id,time,price", 2};
+  snapshot.position = {1, 77, true, "id,time,price", 2, 5};
   snapshot.changes = 3;
   snapshot.answers_bytes = 1000;
   snapshot.rejects_bytes = 5;
@@ -60,6 +60,7 @@ TEST(Snapshot, ComesBackAsItWas) {
   EXPECT_TRUE(after->position.given);
   EXPECT_EQ(after->position.header, "id,time,price");
   EXPECT_EQ(after->position.header_lines, 2u);
+  EXPECT_EQ(after->position.before, 5u);
   EXPECT_EQ(after->changes, 3u);
   EXPECT_EQ(after->answers_bytes, 1000u);
   EXPECT_EQ(after->results_bytes, 0u);

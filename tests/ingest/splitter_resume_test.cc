@@ -225,6 +225,35 @@ TEST(SplitterResume, SaysThatASourceBecameShorter) {
   }
 }
 
+TEST(SplitterResume, TellsAnotherFileFromOneThatHasGrown) {
+  const tests::TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += "record " + std::to_string(i) + "\n";
+  const std::string path = folder.write("plain", text);
+  SplitterPosition point;
+  {
+    Splitter first(*open_sources({path}), {.block_size = 4096});
+    core::Block block;
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(first.next(block), Outcome::kBlock);
+    point = *first.resume_point();
+  }
+  ASSERT_GT(point.offset, 8192u);
+  const auto resumed = [&](const std::string& now) {
+    folder.write("plain", now);
+    Splitter splitter(*open_sources({path}), {.block_size = 4096});
+    return splitter.resume(point);
+  };
+  EXPECT_TRUE(resumed(text + "more\n").ok());
+  std::string other = text;
+  other[point.offset - 1] = 'x';
+  EXPECT_EQ(resumed(other).message(),
+            path + ": other bytes stand before byte " + std::to_string(point.offset) +
+                " than the run had read; it can go on only with the file that it began with");
+  other = text;
+  other[point.offset - 4096] = 'x';
+  EXPECT_FALSE(resumed(other).ok());
+}
+
 TEST(SplitterResume, SaysThatSourcesAreMissing) {
   Splitter splitter({}, {});
   EXPECT_TRUE(splitter.resume({}).ok());

@@ -105,17 +105,14 @@ Config config_of(const DurableJob& job, const std::string& directory, GroupOptio
 }
 
 void run_hostile(GroupOptions::Mode mode, std::uint64_t seed, std::size_t count) {
-  DurableJob job{.pushed = false, .rich = true, .records = 700, .snapshots = 250};
+  DurableJob job{.pushed = false, .rich = true, .records = 700, .snapshots = 150};
   const TemporaryFolder folder;
   JobOutputs outputs;
-  const JobRun run = run_job(job, config_of(job, folder.path(), mode), outputs);
+  DurableJob paced = job;
+  paced.paced_by = folder.path();
+  const JobRun run = run_job(paced, config_of(job, folder.path(), mode), outputs);
   ASSERT_TRUE(run.status.ok()) << run.told();
-  std::string newest;
-  for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
-    const std::string name = file.path().filename().string();
-    if (name.starts_with("snapshot-")) newest = std::max(newest, name);
-  }
-  const Snapshot good = *engine::snapshot_of(folder.read(newest));
+  const Snapshot good = *engine::snapshot_of(folder.read(snapshots_in(folder.path()).back()));
   std::filesystem::remove_all(folder.path() + "/journal");
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
     std::filesystem::remove_all(file.path());

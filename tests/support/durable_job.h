@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,21 +21,39 @@
 
 namespace weir::tests {
 
-// Bytes in memory that another run can read again; they come slowly, so that there is time for
-// snapshots.
+// Bytes in memory that another run can read again. Nothing comes while `waits` says so of those
+// that have come.
 class RepeatableSource final : public Source {
  public:
-  RepeatableSource(std::string bytes, std::size_t piece) : bytes_(bytes, piece, 7, "repeatable") {}
+  using Waits = std::function<bool(std::uint64_t)>;
+  RepeatableSource(std::string bytes, std::size_t piece, Waits waits = {})
+      : bytes_(std::move(bytes), piece, 7, "repeatable"), waits_(std::move(waits)) {}
   ReadResult read(std::span<char> into) override {
     std::this_thread::yield();
-    return bytes_.read(into);
+    if (waits_ && waits_(taken_)) return {ReadResult::State::kIdle, 0, {}};
+    ReadResult result = bytes_.read(into);
+    taken_ += result.bytes;
+    return result;
   }
   const std::string& name() const override { return bytes_.name(); }
   bool repeatable() const override { return true; }
 
  private:
   MemorySource bytes_;
+  const Waits waits_;
+  std::uint64_t taken_ = 0;
 };
+
+// Snapshots in a folder, by name: the newest last.
+inline std::vector<std::string> snapshots_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    const std::string name = file.path().filename().string();
+    if (name.starts_with("snapshot-") && name.ends_with(".weir")) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 struct DurableJob {
   bool pushed = true;  // else repeatable, and without live requests
@@ -42,6 +61,14 @@ struct DurableJob {
   std::size_t records = 3000;
   std::size_t chunk = 250;  // records of a push
   std::size_t snapshots = 400;
+  // A state directory: a third of the records wait for the first snapshot in it, another for the
+  // second. Only of a run from the start.
+  std::string paced_by{};
+
+  bool waits(std::size_t behind) const {
+    if (paced_by.empty() || behind < records / 3) return false;
+    return snapshots_in(paced_by).size() < (behind < 2 * records / 3 ? 1 : 2);
+  }
 
   std::string lines_from(std::size_t first, std::size_t n) const {
     std::string lines;
@@ -167,6 +194,7 @@ inline void push_rest(const DurableJob& job, Engine& engine, std::uint64_t offse
       if (!engine.request(live[next].text).ok()) return;
     }
     if (pushed == lines.size()) return;
+    while (job.waits(records)) std::this_thread::yield();
     std::size_t end = pushed;
     for (std::size_t i = 0; i < job.chunk && end < lines.size(); ++i)
       end = lines.find('\n', end) + 1;
@@ -209,7 +237,11 @@ inline JobRun run_job(const DurableJob& job, Config config, JobOutputs& out,
                        .rejects = [&] { return std::uint64_t{kept.rejects.size()}; },
                        .sync = {}});
   if (!job.pushed) {
-    engine->add_source(std::make_unique<RepeatableSource>(job.lines(), 3000));
+    const std::string lines = job.lines();
+    engine->add_source(std::make_unique<RepeatableSource>(
+        lines, 3000, [&job, size = lines.size()](std::uint64_t taken) {
+          return job.waits(static_cast<std::size_t>(job.records * taken / size));
+        }));
   }
   run.status = engine->request(job.requests());
   if (run.status.ok()) run.status = engine->start();
