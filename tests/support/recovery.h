@@ -11,11 +11,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <regex>
 #include <set>
 #include <string>
@@ -246,5 +248,26 @@ inline std::string with_own_files(const std::string& requests) {
   }
   return out + requests.substr(done);
 }
+
+using Random = std::mt19937_64;
+
+// What must not matter.
+inline void vary(Random& random, Config& config) {
+  config.placement = "none";
+  config.threads = config.ingest_threads = config.shard_threads = 0;
+  config.block_size = (std::size_t{4096} << random() % 2) + random() % 100;
+  config.ring_entries = std::array{0, 2, 2, 8}[random() % 4];
+  if (random() % 4 == 0) {
+    config.ingest_threads = static_cast<unsigned>(1 + random() % 2);
+    config.shard_threads = static_cast<unsigned>(1 + random() % 4);
+  } else {
+    config.threads = static_cast<unsigned>(1 + random() % 5);
+  }
+}
+
+// How often something happened over all seeds, so that the law is known to be about it.
+struct Seen {
+  int resumed = 0, from_older = 0, from_nothing = 0;
+};
 
 }  // namespace weir::tests
