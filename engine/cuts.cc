@@ -236,6 +236,11 @@ Cut CutCursor::end() {
     (record == base_ ? cut.requests : cut.unreached).push_back(std::move(scheduled));
   }
   for (auto& [time, scheduled] : at_time_) cut.unreached.push_back(std::move(scheduled));
+  // The input has become shorter since the run that had them.
+  for (const auto& unit : repeats_) {
+    cut.unreached.insert(cut.unreached.end(), unit->requests.begin(), unit->requests.end());
+  }
+  repeats_.clear();
   // The input ended before a live cut that they were to come behind.
   std::move(held_.begin(), held_.end(), std::back_inserter(cut.unreached));
   held_.clear();

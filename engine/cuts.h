@@ -119,10 +119,10 @@ class CutCursor {
   std::multimap<std::int64_t, Scheduled> at_time_;
   std::vector<Scheduled> at_end_;
   std::uint32_t index_ = 0;  // records of the current block before the last cut
-  std::deque<std::shared_ptr<const LiveUnit>> repeats_;
-  std::shared_ptr<const LiveUnit> repeating_;  // of the last repeated cut
-  std::vector<Scheduled> held_;                // live ones whose cut is still to come
-  std::vector<Scheduled> living_;              // of the last live cut
+  std::deque<std::shared_ptr<const LiveUnit>> repeats_;  // ascending
+  std::shared_ptr<const LiveUnit> repeating_;            // of the last repeated cut
+  std::vector<Scheduled> held_;                          // live ones whose cut is still to come
+  std::vector<Scheduled> living_;                        // of the last live cut
 };
 
 }  // namespace weir::engine

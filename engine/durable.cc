@@ -90,6 +90,13 @@ Status Durable::read(const Config& config) {
 Result<std::vector<LiveUnit>> Durable::units(Kinds& kinds) const {
   const std::uint64_t known = snapshot_.has_value() ? snapshot_->changes : 0;
   std::vector<LiveUnit> units;
+  if (const auto& kept = journal_->changes(); !kept.empty() && kept.front().number > known) {
+    return Status(
+        Code::kIo,
+        fmt::format("{}: the journal begins at live change {}, since a snapshot had those "
+                    "before it, and no good one is left that has more than {}",
+                    directory_, kept.front().number, known));
+  }
   for (const Journal::Change& change : journal_->changes()) {
     if (change.number < known) continue;
     LiveUnit unit{change.position, change.columns, {}};

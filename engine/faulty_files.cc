@@ -66,12 +66,16 @@ int FaultyFiles::open(const char* path, int flags, mode_t mode) {
   return file;
 }
 
+// Closed all the same, as by the system.
 int FaultyFiles::close(int file) {
+  int error = 0;
   {
     const std::lock_guard lock(mutex_);
+    error = failure("close", opened_[file].name);
     opened_.erase(file);
   }
-  return files_.close(file);
+  const int outcome = files_.close(file);
+  return error != 0 ? failed(error) : outcome;
 }
 
 ssize_t FaultyFiles::write(int file, const char* bytes, std::size_t n) {
@@ -107,6 +111,10 @@ ssize_t FaultyFiles::writev(int file, const iovec* parts, int n) {
 }
 
 ssize_t FaultyFiles::pread(int file, char* into, std::size_t n, std::uint64_t offset) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const int error = failure("read", opened_[file].name); error != 0) return failed(error);
+  }
   return files_.pread(file, into, n, offset);
 }
 
@@ -121,18 +129,29 @@ int FaultyFiles::fdatasync(int file) { return sync(file, &core::Files::fdatasync
 int FaultyFiles::fsync(int file) { return sync(file, &core::Files::fsync); }
 
 int FaultyFiles::ftruncate(int file, std::uint64_t length) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const int error = failure("truncate", opened_[file].name); error != 0) return failed(error);
+  }
   return files_.ftruncate(file, length);
 }
 
-int FaultyFiles::rename(const char* from, const char* to) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (const int error = failure("rename", name_of(to)); error != 0) return failed(error);
-  }
-  return files_.rename(from, to);
+int FaultyFiles::of_path(std::string_view call, const char* path) {
+  const std::lock_guard lock(mutex_);
+  return failure(call, name_of(path));
 }
 
-int FaultyFiles::unlink(const char* path) { return files_.unlink(path); }
-int FaultyFiles::mkdir(const char* path, mode_t mode) { return files_.mkdir(path, mode); }
+int FaultyFiles::rename(const char* from, const char* to) {
+  if (const int error = of_path("rename", to); error != 0) return failed(error);
+  return files_.rename(from, to);
+}
+int FaultyFiles::unlink(const char* path) {
+  if (const int error = of_path("unlink", path); error != 0) return failed(error);
+  return files_.unlink(path);
+}
+int FaultyFiles::mkdir(const char* path, mode_t mode) {
+  if (const int error = of_path("mkdir", path); error != 0) return failed(error);
+  return files_.mkdir(path, mode);
+}
 
 }  // namespace weir::engine

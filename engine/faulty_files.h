@@ -47,6 +47,7 @@ class FaultyFiles final : public core::Files {
   int failure(std::string_view call, const std::string& name);
   // Whether this call is one of the fault's. Counts it.
   bool hits(std::size_t fault, std::string_view call, const std::string& name);
+  int of_path(std::string_view call, const char* path);
   int sync(int file, int (core::Files::*call)(int));
 
   const std::shared_ptr<const FaultPlan> plan_;

@@ -8,17 +8,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "core/agent.h"
 #include "core/placement.h"
 #include "engine/holdings.h"
 #include "engine/intake.h"
+#include "engine/role_agent.h"
+#include "engine/seat.h"
 #include "engine/shard.h"
+#include "engine/worker_faults.h"
 
 namespace weir::engine {
-
-class RoleAgent;
 
 // What the generations of a run share.
 struct Crew {
@@ -27,6 +29,10 @@ struct Crew {
   core::Parker& parker;
   std::size_t block_size = 0;
   std::function<void()> ended;  // all workers of a generation have applied the end
+  // Null: none, and then no thread ever leaves the seat of its worker.
+  WorkerFaults* faults = nullptr;
+  // What a host might want to log. Thread-safe; one call at a time.
+  std::function<void(const std::string&)> notice;
 };
 
 class Generation {
@@ -48,6 +54,9 @@ class Generation {
  private:
   friend class RoleAgent;
 
+  // By whoever stepped the worker to there.
+  void note_over(bool at_end);
+
   Crew& crew_;
   const core::Placement placement_;
   const std::shared_ptr<const core::Routes> routes_;
@@ -56,7 +65,9 @@ class Generation {
   const std::shared_ptr<HandOver> from_;
   // Threads that have settled; nobody claims a block before all have.
   std::atomic<std::uint32_t> settled_{0};
-  std::atomic<std::uint32_t> at_end_{0};
+  // Workers that have applied the end or given up what they owned.
+  std::atomic<std::uint32_t> over_{0};
+  std::vector<std::unique_ptr<Seat>> seats_;                 // by worker
   std::vector<std::unique_ptr<RoleAgent>> agents_;           // one a thread
   std::vector<std::unique_ptr<core::AgentRunner>> runners_;  // last: they use the others
 };

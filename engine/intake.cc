@@ -119,6 +119,8 @@ Outcome Intake::fill(core::Block& block) {
   Outcome outcome = splitter_.next(block);
   while (outcome == Outcome::kError) {
     fail(splitter_.error());
+    // A snapshot behind it would have the rest of the source as read.
+    if (snapshotter_ != nullptr && snapshotter_->journal_failed()) return Outcome::kEnd;
     outcome = splitter_.next(block);
   }
   saw_bytes_ |= outcome == Outcome::kBlock;

@@ -66,6 +66,7 @@ Status Journal::append_change(const Change& change) {
     if (!appended.ok()) return appended.status();
     if (*appended == Appended::kWritten) break;
     if (*appended == Appended::kFull) {
+      tell_space(lock, Appended::kFull);
       return {Code::kIo, fmt::format("{}: the disk is full", directory_)};
     }
     if (Status s = wait_durable(lock, written_); !s.ok()) return s;
@@ -194,7 +195,8 @@ Status Journal::wait_durable(Lock& lock, std::uint64_t upto) {
 
 Status Journal::sync() {
   Lock lock(mutex_);
-  return wait_durable(lock, written_);
+  Status status = wait_durable(lock, written_);
+  return status.ok() ? failure_ : status;
 }
 
 bool Journal::wait_synced(std::chrono::milliseconds most) {
@@ -247,6 +249,13 @@ std::uint64_t Journal::durable(std::uint32_t source) const {
 Status Journal::failure() const {
   Lock lock(mutex_);
   return failure_;
+}
+
+void Journal::break_off(const Status& why) {
+  Lock lock(mutex_);
+  if (!failure_.ok()) return;
+  failure_ = why;
+  synced_.notify_all();
 }
 
 Status Journal::trim(const SourcePosition& position, std::uint64_t changes) {

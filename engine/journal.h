@@ -94,7 +94,8 @@ class Journal {
   // end: then the change may be there or not when the journal is opened again.
   // REQUIRES: change.number is behind those that were appended before.
   Status append_change(const Change& change);
-  // Waits until all that is appended now is durable.
+  // Waits until all that is appended now is durable. An error, too, if nothing can be appended any
+  // more: what was to be may have had its effect.
   Status sync();
   // Waits until something more is durable, but no longer than that; whether it is.
   bool wait_synced(std::chrono::milliseconds most);
@@ -102,6 +103,8 @@ class Journal {
   std::uint64_t durable(std::uint32_t source) const;
   // Why nothing can be appended any more.
   Status failure() const;
+  // Nothing can be from now on: what it held cannot be had.
+  void break_off(const Status& why);
 
   // Removes whole segments from the front that hold nothing but what a snapshot covers, never the
   // last. An error harms nothing: some are left for the next time.

@@ -30,6 +30,7 @@ Status JournalSource::skip(std::uint64_t bytes) {
 
 ReadResult JournalSource::fail(Status status) {
   ended_ = true;
+  journal_.break_off(status);
   return {.state = State::kError, .bytes = 0, .error = std::move(status).with(name())};
 }
 

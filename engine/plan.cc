@@ -117,8 +117,9 @@ std::shared_ptr<const Crossing> PlanLog::cross(
   const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
   saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
   if (is_first()) {
-    if (cut.live != nullptr && options_.keep) options_.keep(cut);
-    pending_.push_back({make(cut), cut.routes->workers, 0});
+    const Status kept = cut.live != nullptr && options_.keep ? options_.keep(cut) : Status();
+    pending_.push_back(
+        {kept.ok() ? make(cut) : refuse(cut, kept.message()), cut.routes->workers, 0});
     first(pending_.back().crossing);
   }
   Pending& pending = pending_[cut.ordinal - first_pending_];
@@ -185,6 +186,15 @@ std::shared_ptr<Crossing> PlanLog::make(const Cut& cut) {
     answer.as_of = cut.as_of;
   }
   return making.crossing;
+}
+
+std::shared_ptr<Crossing> PlanLog::refuse(Cut cut, const std::string& why) {
+  for (Scheduled& scheduled : cut.requests) {
+    Request refused = *scheduled.request;
+    if (refused.error.empty()) refused.error = why;
+    scheduled.request = std::make_shared<const Request>(std::move(refused));
+  }
+  return make(cut);
 }
 
 void PlanLog::apply(const std::shared_ptr<const Request>& request, Making& making) {

@@ -169,8 +169,9 @@ struct PlanOptions {
   // Asks for so many workers, and threads that only parse, from here on; called with the log's
   // mutex held. Null: their number cannot be changed.
   std::function<Status(unsigned workers, unsigned ingest)> rescale{};
-  // Is given every live cut before it takes effect, with the mutex held. Null: nobody keeps them.
-  std::function<void(const Cut&)> keep{};
+  // Is given every live cut before it takes effect, with the mutex held; an error is the answer to
+  // what it asks. Null: nobody keeps them.
+  std::function<Status(const Cut&)> keep{};
 };
 
 class PlanLog {
@@ -220,6 +221,8 @@ class PlanLog {
     std::shared_ptr<const Build> build;
   };
   std::shared_ptr<Crossing> make(const Cut& cut);
+  // That of a cut whose requests are all wrong, and why.
+  std::shared_ptr<Crossing> refuse(Cut cut, const std::string& why);
   void apply(const std::shared_ptr<const Request>& request, Making& making);
   void build(const std::shared_ptr<const Request>& request, Making& making);
   void add(const std::shared_ptr<Build>& made, Making& making);

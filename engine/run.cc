@@ -41,7 +41,7 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
              {parts_.config.emit, parts_.config.state_directory, parts_.kinds,
               std::move(parts_.hierarchies), with_emit(parts_.config.groups, parts_.config.emit),
               [this](unsigned workers, unsigned ingest) { return rescale(workers, ingest); },
-              [this](const Cut& cut) { keep(cut); }}),
+              [this](const Cut& cut) { return keep(cut); }}),
       gate_(parts_.config.max_jump, names.keys()),
       shared_{ring_,
               names,
@@ -56,13 +56,20 @@ Run::Run(RunParts parts, Names& names, Collector& collector)
               with_emit(parts_.config.groups, parts_.config.emit),
               std::move(parts_.on_result),
               gate_},
+      faults_(WorkerFaults::of(parts_.config.faults)),
+      stalls_(parts_.notice),
       intake_(std::make_unique<Intake>(ring_, names, parts_.routes, splitter_, parker_,
                                        std::move(parts_.intake))),
-      crew_{shared_, *intake_, parker_, parts_.config.block_size,
+      crew_{shared_,
+            *intake_,
+            parker_,
+            parts_.config.block_size,
             [this] {
               ended_ns_.store(now_ns(), std::memory_order_release);
               ended_ns_.notify_all();
-            }},
+            },
+            faults_.get(),
+            parts_.notice},
       started_ns_(now_ns()) {
   const std::size_t fields = names.fields()->names.size();
   for (std::uint64_t seq = 0; seq < ring_.size(); ++seq) {
@@ -93,12 +100,19 @@ Status Run::start() {
   return {};
 }
 
-void Run::keep(const Cut& cut) {
-  const std::uint64_t number = changes_++;
-  if (cut.repeated || parts_.durable == nullptr) return;
-  const Status kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, number,
-                                           [this] { return intake_->interrupted(); });
-  if (!kept.ok()) intake_->abandon(kept.with("a live change cannot be kept"));
+Status Run::keep(const Cut& cut) {
+  Status kept;
+  if (!cut.repeated && parts_.durable != nullptr) {
+    kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, changes_,
+                                [this] { return intake_->interrupted(); });
+  }
+  if (kept.ok()) {
+    ++changes_;
+    return kept;
+  }
+  kept = kept.with("a live change cannot be kept");
+  intake_->abandon(kept);
+  return kept;
 }
 
 void Run::start(core::Placement placement, std::shared_ptr<const core::Routes> routes,
@@ -157,6 +171,7 @@ Progress Run::progress() const {
       progress.durable = std::max(progress.durable, parts_.durable->journal().durable(source));
     }
   }
+  progress.stalled = stalls_.look(ring_, progress.workers, now_ns());
   const std::int64_t ended = ended_ns_.load(std::memory_order_acquire);
   progress.done = ended != 0;
   progress.seconds = static_cast<double>((progress.done ? ended : now_ns()) - started_ns_) * 1e-9;

@@ -21,6 +21,8 @@
 #include "engine/plan.h"
 #include "engine/shard.h"
 #include "engine/snapshotter.h"
+#include "engine/stalls.h"
+#include "engine/worker_faults.h"
 #include "ingest/splitter.h"
 #include "weir/config.h"
 #include "weir/engine.h"
@@ -85,8 +87,8 @@ class Run {
   void note_waits(const Generation& generation);
   // What the snapshot holds, for the first generation to take.
   Result<std::shared_ptr<HandOver>> restore(const Snapshot& snapshot);
-  // Has a live cut in the journal.
-  void keep(const Cut& cut);
+  // Has a live cut in the journal. An error: it is not to take effect, and the run ends.
+  Status keep(const Cut& cut);
 
   RunParts parts_;
   Names& names_;
@@ -98,6 +100,8 @@ class Run {
   Gate gate_;
   Shared shared_;
   core::Parker parker_;
+  const std::unique_ptr<WorkerFaults> faults_;
+  mutable Stalls stalls_;
   std::unique_ptr<Intake> intake_;
   Crew crew_;
   std::int64_t started_ns_ = 0;
@@ -106,7 +110,7 @@ class Run {
 
   std::optional<RecordPosition> resumed_from_;
   std::uint64_t next_order_ = 0;
-  std::uint64_t changes_ = 0;  // live cuts; under the plan log's mutex
+  std::uint64_t changes_ = 0;  // live cuts that took effect; under the plan log's mutex
   std::unique_ptr<Snapshotter> snapshotter_;
   std::vector<std::int64_t> waits_;  // at marks, of generations that are gone
   std::uint64_t rescales_ = 0;

@@ -58,6 +58,8 @@ std::string run_of(const Snapshot& snapshot) {
   out.put(static_cast<std::uint8_t>(position.header.has_value()));
   if (position.header.has_value()) out.put_text(*position.header);
   out.put(position.header_lines);
+  out.put(static_cast<std::uint8_t>(position.before.has_value()));
+  if (position.before.has_value()) out.put(*position.before);
   out.put(snapshot.changes);
   out.put(snapshot.answers_bytes);
   out.put(snapshot.results_bytes);
@@ -86,6 +88,7 @@ bool read_run(std::string_view bytes, Snapshot& into) {
   position.given = get_flag(in);
   if (get_flag(in)) position.header = in.get_text();
   position.header_lines = in.get<std::uint32_t>();
+  if (get_flag(in)) position.before = in.get<std::uint64_t>();
   into.changes = in.get<std::uint64_t>();
   into.answers_bytes = in.get<std::uint64_t>();
   into.results_bytes = in.get<std::uint64_t>();

@@ -83,6 +83,8 @@ class Snapshotter {
   // Called at every claim, under the claim lock: a mark if a snapshot is due. The next entry is for
   // so many workers and begins at `position`; records of the layout `layout`.
   bool due() const;
+  // The run is to end: what it reads cannot be kept.
+  bool journal_failed() const { return !durable_.journal().failure().ok(); }
   std::shared_ptr<Mark> mark(std::uint32_t workers, const SourcePosition& position,
                              const std::string& layout);
   // All workers are done: no mark that is under way can become whole any more unless it is.

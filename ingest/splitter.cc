@@ -1,6 +1,7 @@
 #include "ingest/splitter.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -51,6 +52,20 @@ std::optional<std::size_t> bom_size(std::span<const char> bytes, bool ended) {
   if (start == kBom) return kBom.size();
   if (!ended && kBom.starts_with(start)) return std::nullopt;
   return 0;
+}
+// Of the last bytes before the offset, where a source lets them be read again: enough to tell
+// another file from one that has grown.
+std::optional<std::uint64_t> hash_before(Source& source, std::uint64_t offset) {
+  if (offset == 0 || !source.seekable()) return std::nullopt;
+  std::array<char, 4096> bytes;
+  const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), offset));
+  for (std::size_t filled = 0; filled < n;) {
+    const ReadResult read =
+        source.read_at(offset - n + filled, std::span(bytes).subspan(filled, n - filled));
+    if (read.state != ReadResult::State::kData) return std::nullopt;
+    filled += read.bytes;
+  }
+  return XXH3_64bits(bytes.data(), n);
 }
 void drop_front(core::Array<char>& bytes, std::size_t n) {
   if (n == 0) return;
@@ -327,6 +342,16 @@ Status Splitter::resume(const SplitterPosition& at) {
   if (Status status = at.offset == 0 ? Status() : input.source->skip(at.offset); !status.ok()) {
     return status;
   }
+  if (at.before.has_value()) {
+    const auto now = hash_before(*input.source, at.offset);
+    if (now.has_value() && now != at.before) {
+      return {
+          Code::kInvalid,
+          fmt::format("{}: other bytes stand before byte {} than the run had read; it can go on "
+                      "only with the file that it began with",
+                      input.name, at.offset)};
+    }
+  }
   input.offset = at.offset;
   input.bom_checked = at.offset != 0;  // a byte order mark stands at the start alone
   input.given = at.given;
@@ -347,6 +372,7 @@ std::optional<SplitterPosition> Splitter::resume_point() const {
   at.given = input.given;
   if (input.header != nullptr) at.header = *input.header;
   at.header_lines = input.header_lines;
+  if (input.source != nullptr) at.before = hash_before(*input.source, at.offset);
   return at;
 }
 

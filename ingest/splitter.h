@@ -45,6 +45,8 @@ struct SplitterPosition {
   bool given = false;                 // a block of it was given out, so lines go on
   std::optional<std::string> header;  // of a CSV source that has one, once it was read
   std::uint32_t header_lines = 0;
+  // Hash of the last bytes before the offset, at most 4096; absent if they cannot be read again.
+  std::optional<std::uint64_t> before;
   friend bool operator==(const SplitterPosition&, const SplitterPosition&) = default;
 };
 
@@ -67,7 +69,8 @@ class Splitter {
   // Begins where another splitter of the same sources (as they were before it read them) left off:
   // blocks that it gave out before its resume_point(), and those of this one, hold the same records
   // as if one had gone on. Sources are skipped here, which may take as long as reading them. An
-  // error says what the source said. REQUIRES: before the first peek() and next().
+  // error says what the source said, or that other bytes stand before the position now. REQUIRES:
+  // before the first peek() and next().
   Status resume(const SplitterPosition& position);
   // Where the next block will start: everything before it was given out in blocks. Absent while a
   // record that is too long is being passed over.

@@ -122,7 +122,10 @@ class FaultReader {
     if (key == "at_byte") return count(fault_.at_byte, 0, kMost);
     if (key == "for") return read_duration(item);
     if (key == "call")
-      return read_word(key, item, {"open", "write", "fsync", "rename"}, fault_.call);
+      return read_word(
+          key, item,
+          {"open", "close", "read", "write", "fsync", "truncate", "rename", "unlink", "mkdir"},
+          fault_.call);
     return read_word(key, item, {"snapshot", "journal", "*"}, fault_.file);
   }
   Status read_number(const std::string& key, const toml::node& item, std::uint64_t least,

@@ -76,7 +76,9 @@ struct Progress {
   std::uint64_t position = 0, total = 0;
   double seconds = 0;
   unsigned workers = 0;  // that apply now
-  unsigned stalled = 0;  // of them: have not moved for a second although there is work
+  // Of them: have not moved for a second although there is work, as calls of progress() have seen
+  // it. They remember, so one now and then will do; the first sees none.
+  unsigned stalled = 0;
   // With a journal: bytes of the current source (decompressed) that outlive a power failure, so
   // that a sender need not send them again. They follow `records` at a distance.
   std::uint64_t durable = 0;
@@ -97,6 +99,7 @@ struct OutputLengths {
 struct Resumed {
   RecordPosition records{};
   std::uint32_t source = 0;  // the sources before it are used up
+  std::uint64_t offset = 0;  // bytes of it, decompressed, that need not come again
   // Bytes of it, decompressed, that need not come again; of pushed tuples, how many. What comes
   // then must be what came behind them before.
   std::uint64_t offset = 0;

@@ -29,9 +29,9 @@ struct FaultPlan {
     unsigned worker = 0;      // kStop, kSlow
     std::int64_t for_ns = 0;  // kStop, kSlow
     unsigned percent = 0;     // kSlow: 1 to 99
-    // Of files: calls "open", "write", "fsync" (fdatasync, too) or "rename", of files whose name
-    // holds `file` (a name in a folder "journal" has that, too); "*": of all. From the `nth` such
-    // call on, `times` calls.
+    // Of files: calls "open", "close", "read", "write", "fsync" (fdatasync, too), "truncate",
+    // "rename", "unlink" or "mkdir", of files whose name holds `file` (a name in a folder "journal"
+    // has that, too); "*": of all. From the `nth` such call on, `times` calls.
     std::string call;
     std::string file = "*";
     unsigned nth = 1;
