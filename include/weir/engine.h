@@ -99,7 +99,6 @@ struct OutputLengths {
 struct Resumed {
   RecordPosition records{};
   std::uint32_t source = 0;  // the sources before it are used up
-  std::uint64_t offset = 0;  // bytes of it, decompressed, that need not come again
   // Bytes of it, decompressed, that need not come again; of pushed tuples, how many. What comes
   // then must be what came behind them before.
   std::uint64_t offset = 0;

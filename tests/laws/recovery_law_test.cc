@@ -175,6 +175,101 @@ TEST(Recovery, OfEveryKindOfSynopsisShowsWhatTheUncutRunShows) {
   }
 }
 
+// CSV with a header in every file, records of several lines, and lines that are none.
+Job csv_job(std::uint64_t seed) {
+  const RandomScenario scenario(seed, 300 + seed * 37 % 900);
+  Job job;
+  job.config.mapping_toml =
+      "format = \"csv\"\nheader = true\ndataset = \"of\"\nstream = \"from\"\ntime = \"at\"\n"
+      "time_unit = \"ms\"\n[fields]\nprice = \"price\"\nvolume = \"volume\"\nnote = \"note\"\n";
+  job.config.emit = scenario.emit();
+  job.config.max_jump = scenario.max_jump();
+  job.records = scenario.records().size();
+  job.requests = with_own_files(scenario.requests()) + random_rescales(seed, job.records);
+  std::array<std::string, 3> files;
+  std::size_t number = 0;
+  for (std::string& file : files) {
+    file = "from,of,at,price,volume,note\n";
+    const std::size_t end = (&file - files.data() + 1) * job.records / files.size();
+    for (; number < end; ++number) {
+      const ModelRecord& record = scenario.records()[number];
+      if (!record.tuple.has_value()) {
+        file += number % 2 == 0 ? "a,b\n" : "\n";
+        continue;
+      }
+      file += fmt::format("{},{},{}", record.tuple->stream, record.tuple->dataset,
+                          record.tuple->time.ns / 1'000'000);
+      for (const char* field : {"price", "volume", "note"}) {
+        file += ',';
+        const auto value = record.tuple->fields.find(field);
+        if (value == record.tuple->fields.end()) continue;
+        std::visit(
+            [&file](const auto& v) {
+              if constexpr (std::is_same_v<std::decay_t<decltype(v)>, std::string>) {
+                file += "\"" + v + "\n\"\"x\"";
+              } else {
+                file += fmt::format("{}", v);
+              }
+            },
+            value->second);
+      }
+      file += '\n';
+    }
+    job.bytes += file.size();
+  }
+  job.sources = [files, seed](std::uint64_t after, const std::function<void()>& then) {
+    std::vector<std::unique_ptr<Source>> sources;
+    std::uint64_t before = 0;
+    for (const std::string& file : files) {
+      const bool here = after > before && after <= before + file.size();
+      sources.push_back(std::make_unique<RepeatableSource>(
+          std::make_unique<MemorySource>(file, std::array{0, 40, 5000}[seed % 3], seed,
+                                         fmt::format("{}.csv", sources.size())),
+          here ? after - before : 0, here ? then : std::function<void()>()));
+      before += file.size();
+    }
+    return sources;
+  };
+  return job;
+}
+
+TEST(Recovery, OfFilesOfCsvShowsWhatTheUncutRunShows) {
+  Seen seen;
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) {
+    compare(csv_job(seed), seed, seen);
+  }
+  if (!HasFailure()) expect_all(seen);
+}
+
+TEST(LongRecovery, OfManyFilesOfCsvShowsWhatTheUncutRunShows) {
+  Seen seen;
+  for (std::uint64_t seed = 1000; seed < 3000 && !HasFailure(); ++seed) {
+    compare(csv_job(seed), seed, seen);
+  }
+}
+
+// Plain files of the file system, which several threads read at once.
+TEST(Recovery, OfPlainFilesShowsWhatTheUncutRunShows) {
+  const TemporaryFolder folder;
+  Seen seen;
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    Job job = scenario_job(seed);
+    std::string lines;
+    for (const std::string& record : random_records(seed, 1500)) lines += record + "\n";
+    const std::string path = folder.write("records", lines);
+    job.bytes = lines.size();
+    job.sources = [path](std::uint64_t after, const std::function<void()>& then) {
+      std::vector<std::unique_ptr<Source>> sources;
+      auto opened = open_sources({path});
+      EXPECT_TRUE(opened.ok());
+      sources.push_back(
+          std::make_unique<RepeatableSource>(std::move(opened->front()), after, then));
+      return sources;
+    };
+    compare(job, seed, seen);
+  }
+}
+
 Job hierarchy_job(std::uint64_t seed) {
   const std::string layout = seed % 3 == 0 ? "saams" : "titan";
   const RandomHierarchies random(seed, layout, false);
