@@ -362,5 +362,80 @@ TEST(LongRecovery, OfManyPushedTuplesShowsWhatTheUncutRunShows) {
   for (std::uint64_t seed = 1000; seed < 4000 && !HasFailure(); ++seed) compare_tuples(seed, seen);
 }
 
+// ---- pipes, one behind the other: the sender of each goes on where the engine says
+
+void compare_pipes(std::uint64_t seed, Seen& seen) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const RandomScenario scenario(seed, 300 + seed * 37 % 900);
+  const std::string requests = with_own_files(scenario.requests());
+  const std::string lines = scenario.lines();
+  std::vector<std::string> pipes;
+  for (std::size_t from = 0, to = 0; pipes.size() < 3; from = to) {
+    to = pipes.size() == 2 ? lines.size() : lines.find('\n', (pipes.size() + 1) * lines.size() / 3);
+    to = std::min(lines.size(), to + 1);
+    pipes.push_back(lines.substr(from, to - from));
+  }
+  Random random(seed * 43 + 17);
+  const auto drive = [&](std::uint64_t stop) {
+    return [&, stop](Engine& engine, const std::optional<Resumed>& resumed) -> Status {
+      const Resumed from = resumed.value_or(Resumed{});
+      std::uint64_t left = stop;
+      for (std::size_t i = 0; i < pipes.size(); ++i) {
+        // Who has nothing to send any more sends rubbish, which nobody reads.
+        const std::string bytes = i < from.source    ? "rubbish\n"
+                                  : i == from.source ? pipes[i].substr(from.offset)
+                                                     : pipes[i];
+        const bool here = left > 0 && left <= bytes.size() && i >= from.source;
+        engine.add_source(std::make_unique<RepeatableSource>(
+            std::make_unique<MemorySource>(bytes, 3000, static_cast<std::uint32_t>(seed),
+                                           fmt::format("pipe {}", i)),
+            here ? left : 0, here ? [&engine] { engine.interrupt(); } : std::function<void()>(),
+            false));
+        if (i >= from.source) left = left > bytes.size() ? left - bytes.size() : 0;
+      }
+      if (Status s = engine.request(requests); !s.ok()) return s;
+      return engine.start();
+    };
+  };
+  Config common;
+  common.layout = "saams";
+  common.emit = scenario.emit();
+  common.max_jump = scenario.max_jump();
+  const TemporaryFolder states;
+  common.state_directory = states.path();
+  Shown uncut, shown;
+  vary(random, common);
+  run_piece(common, drive(0), uncut);
+  empty(states.path());
+  const std::size_t pieces = 2 + random() % 4;
+  for (std::size_t piece = 0; piece < pieces && shown.error.empty(); ++piece) {
+    Config config = common;
+    vary(random, config);
+    config.journal = true;
+    config.resume = piece > 0;
+    if (random() % 3 != 0) config.snapshot_every = {0, 1 + random() % 300};
+    run_piece(config, drive(piece + 1 == pieces ? 0 : 1 + random() % lines.size()), shown);
+    const Resumed from = shown.resumed.value_or(Resumed{});
+    if (piece > 0) ++(raw(from.records) > 0 ? seen.resumed : seen.from_nothing);
+  }
+  EXPECT_EQ(uncut.error, "");
+  EXPECT_EQ(shown.error, "");
+  if (!uncut.error.empty() || !shown.error.empty()) return;
+  EXPECT_EQ(difference(uncut.run, shown.run), "");
+}
+
+TEST(Recovery, OfPipesShowsWhatTheUncutRunShows) {
+  Seen seen;
+  for (std::uint64_t seed = 1; seed <= 60 && !HasFailure(); ++seed) compare_pipes(seed, seen);
+  if (HasFailure()) return;
+  EXPECT_GT(seen.resumed, 0);
+  EXPECT_GT(seen.from_nothing, 0);
+}
+
+TEST(LongRecovery, OfManyPipesShowsWhatTheUncutRunShows) {
+  Seen seen;
+  for (std::uint64_t seed = 1000; seed < 4000 && !HasFailure(); ++seed) compare_pipes(seed, seen);
+}
+
 }  // namespace
 }  // namespace weir::tests

@@ -35,8 +35,13 @@ namespace weir::tests {
 // asked for.
 class RepeatableSource final : public Source {
  public:
-  RepeatableSource(std::unique_ptr<Source> inner, std::uint64_t bytes, std::function<void()> then)
-      : inner_(std::move(inner)), left_(static_cast<std::int64_t>(bytes)), then_(std::move(then)) {}
+  // Or one that cannot.
+  RepeatableSource(std::unique_ptr<Source> inner, std::uint64_t bytes, std::function<void()> then,
+                   bool repeatable = true)
+      : inner_(std::move(inner)),
+        left_(static_cast<std::int64_t>(bytes)),
+        then_(std::move(then)),
+        repeatable_(repeatable) {}
 
   ReadResult read(std::span<char> into) override {
     const ReadResult result = inner_->read(into);
@@ -51,7 +56,7 @@ class RepeatableSource final : public Source {
     return result;
   }
   void seek(std::uint64_t offset) override { inner_->seek(offset); }
-  bool repeatable() const override { return true; }
+  bool repeatable() const override { return repeatable_; }
   Status skip(std::uint64_t bytes) override { return inner_->skip(bytes); }
 
  private:
@@ -64,6 +69,7 @@ class RepeatableSource final : public Source {
   std::unique_ptr<Source> inner_;
   std::atomic<std::int64_t> left_;
   std::function<void()> then_;
+  const bool repeatable_;
 };
 
 // Of requestIDs, as answers echo them: of live requests, and of those that only a cut run has.
