@@ -92,6 +92,8 @@ void compare(const Job& job, std::uint64_t seed, Seen& seen) {
     EXPECT_EQ(shown.error, uncut.error) << story;
     return;
   }
+  seen.applied += uncut.run.summary.applied;
+  seen.rejected += uncut.run.summary.rejected_total();
   const std::string found = difference(uncut.run, shown.run);
   EXPECT_EQ(found, "") << story << job.requests.substr(0, 20'000);
 }
@@ -125,6 +127,8 @@ void expect_all(const Seen& seen) {
   EXPECT_GT(seen.resumed, 0);
   EXPECT_GT(seen.from_older, 0);
   EXPECT_GT(seen.from_nothing, 0);
+  EXPECT_GT(seen.applied, 1000u);
+  EXPECT_GT(seen.rejected, 10u);
 }
 
 TEST(Recovery, OfRandomScenariosShowsWhatTheUncutRunShows) {

@@ -274,6 +274,7 @@ inline void vary(Random& random, Config& config) {
 // How often something happened over all seeds, so that the law is known to be about it.
 struct Seen {
   int resumed = 0, from_older = 0, from_nothing = 0;
+  std::uint64_t applied = 0, rejected = 0;
 };
 
 }  // namespace weir::tests
