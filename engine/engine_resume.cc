@@ -40,6 +40,11 @@ Status Engine::Impl::find_where_it_stood() {
     where.rejects_bytes = snapshot->rejects_bytes;
     where.changes = snapshot->changes;
   }
+  // What comes before it is there whole, in the journal if not in the snapshot.
+  if (const std::uint32_t last = durable->journal().last_source(); last > where.source) {
+    where.source = last;
+    where.offset = 0;
+  }
   const std::uint64_t kept = durable->journal().extent(where.source).end;
   bool tuples = kept > 0 && snapshot == nullptr && holds_tuples();
   if (snapshot != nullptr) {
@@ -68,8 +73,8 @@ Status Engine::Impl::journal_sources() {
                                  " cannot be read again after a crash; keep what comes of it with "
                                  "--journal, or take no snapshots"};
     }
-    sources[i] =
-        std::make_unique<engine::JournalSource>(std::move(sources[i]), durable->journal(), i);
+    sources[i] = std::make_unique<engine::JournalSource>(std::move(sources[i]), durable->journal(),
+                                                         i, durable->journal().last_source() > i);
   }
   return {};
 }

@@ -42,7 +42,7 @@ namespace weir::engine {
 
 struct JournalOptions {
   std::size_t segment_bytes = std::size_t{256} << 20;  // a new one is begun when that is reached
-  std::size_t max_unsynced = std::size_t{64} << 20;   // then append() says kWait
+  std::size_t max_unsynced = std::size_t{64} << 20;    // then append() says kWait
   // That it waits for space, and that it goes on. From a thread that appends, one call at a time;
   // must not call back.
   std::function<void(const std::string&)> notice;
@@ -82,6 +82,8 @@ class Journal {
   // All that it held when it was opened, in order.
   const std::vector<Change>& changes() const { return changes_; }
   Extent extent(std::uint32_t source) const;
+  // The last source that it held something of when it was opened; 0: none, or the first.
+  std::uint32_t last_source() const { return opened_.empty() ? 0 : opened_.rbegin()->first; }
   // Fills a prefix of `into` with what was held from `offset` on when it was opened. kEnd: no more
   // of that is.
   ReadResult read(std::uint32_t source, std::uint64_t offset, std::span<char> into);

@@ -16,11 +16,13 @@ constexpr std::chrono::milliseconds kPause{4};
 
 }  // namespace
 
-JournalSource::JournalSource(std::unique_ptr<Source> inner, Journal& journal, std::uint32_t source)
+JournalSource::JournalSource(std::unique_ptr<Source> inner, Journal& journal, std::uint32_t source,
+                             bool whole)
     : inner_(std::move(inner)),
       journal_(journal),
       source_(source),
-      live_from_(journal.extent(source).end) {}
+      live_from_(journal.extent(source).end),
+      whole_(whole) {}
 
 Status JournalSource::skip(std::uint64_t bytes) {
   next_ = bytes;
@@ -78,6 +80,7 @@ ReadResult JournalSource::read(std::span<char> into) {
     next_ += result.bytes;
     return result;
   }
+  if (whole_) return {};
   if (!kept_.empty()) return give_kept(into);
   ReadResult result = inner_->read(into);
   if (result.state != State::kData) {

@@ -4,7 +4,8 @@
 // A run that is resumed gets what the journal holds from its position on, and then what comes from
 // the source, which is to go on at live_from(), since that far its sender need
 // not repeat anything. (A compressed one goes on with a new member or frame that holds what follows
-// there.) The end of a source is not in the journal: a resumed run waits for its sender again.
+// there.) The end of a source is not in the journal, unless bytes of the one behind
+// it are: else a resumed run waits for its sender again.
 //
 // Invariants
 //  1. A byte is given out only after the journal has taken it; one that was read and not taken yet
@@ -25,8 +26,10 @@ namespace weir::engine {
 
 class JournalSource final : public Source {
  public:
-  // `journal` outlives it; `source` is its number among the inputs.
-  JournalSource(std::unique_ptr<Source> inner, Journal& journal, std::uint32_t source);
+  // `journal` outlives it; `source` is its number among the inputs. `whole`: all of it is in the
+  // journal, and nothing more is asked of `inner`.
+  JournalSource(std::unique_ptr<Source> inner, Journal& journal, std::uint32_t source,
+                bool whole = false);
 
   ReadResult read(std::span<char> into) override;
   const std::string& name() const override { return inner_->name(); }
@@ -52,6 +55,7 @@ class JournalSource final : public Source {
   core::Array<char> kept_;       // read from inner_ and not given out, from taken_ on
   std::size_t taken_ = 0;
   bool journalled_ = false;  // kept_ is
+  const bool whole_;
   bool ended_ = false;
 };
 

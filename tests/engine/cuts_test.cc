@@ -203,11 +203,11 @@ TEST(CutCursor, KeepsLiveRequestsBehindThoseThatAreRepeated) {
   EXPECT_EQ(show(cut), "4@10/50 8");
   EXPECT_FALSE(cursor.next(columns, cut));
   cursor.finish(columns);
-  // The input ends before the unit that the live one would come behind.
+  // The input ends before both.
   cursor.repeat({unit(20, 8)});
   cursor.add_live({{9, now()}});
   EXPECT_FALSE(cursor.live(cut));
-  EXPECT_EQ(show(cursor.end()), "5@10/50$ !9");
+  EXPECT_EQ(show(cursor.end()), "5@10/50$ !8 !9");
 }
 
 }  // namespace

@@ -138,6 +138,7 @@ class Killed : public testing::Test {
         EXPECT_EQ(ran.status, 1) << ran.err;
       }
     }
+    kills_ += kills;
     expect_as_expected(where);
     const std::string summary = read(where + "/s");
     if (summary.find("\"resumed_from\":null") == std::string::npos) ++resumed_;
@@ -197,7 +198,8 @@ class Killed : public testing::Test {
   const std::string registry_ = folder_.write("registry.json", kRegistry);
   std::string uncut_;
   Files expected_;
-  int resumed_ = 0;
+  int resumed_ = 0;  // runs that ended as ones that went on from a snapshot
+  int kills_ = 0;
 };
 
 using Kill = Killed;
@@ -206,19 +208,23 @@ using LongKill = Killed;
 TEST_F(Kill, OfAReplayOfAFileLosesAndDoublesNothing) {
   for (std::uint64_t seed = 1; seed <= 5 && !HasFailure(); ++seed) kill_a_file(seed);
   EXPECT_GT(resumed_, 0);
+  EXPECT_GE(kills_, 5);
 }
 
 TEST_F(Kill, OfAReplayOfAPipeLosesAndDoublesNothing) {
   for (std::uint64_t seed = 1; seed <= 5 && !HasFailure(); ++seed) kill_a_pipe(seed);
   EXPECT_GT(resumed_, 0);
+  EXPECT_GE(kills_, 5);
 }
 
 TEST_F(LongKill, OfReplaysOfFilesLosesAndDoublesNothing) {
   for (std::uint64_t seed = 1000; seed < 1200 && !HasFailure(); ++seed) kill_a_file(seed);
+  EXPECT_GE(kills_, 200);
 }
 
 TEST_F(LongKill, OfReplaysOfPipesLosesAndDoublesNothing) {
   for (std::uint64_t seed = 1000; seed < 1200 && !HasFailure(); ++seed) kill_a_pipe(seed);
+  EXPECT_GE(kills_, 200);
 }
 
 }  // namespace

@@ -11,11 +11,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <regex>
 #include <set>
 #include <string>
@@ -33,8 +35,13 @@ namespace weir::tests {
 // asked for.
 class RepeatableSource final : public Source {
  public:
-  RepeatableSource(std::unique_ptr<Source> inner, std::uint64_t bytes, std::function<void()> then)
-      : inner_(std::move(inner)), left_(static_cast<std::int64_t>(bytes)), then_(std::move(then)) {}
+  // Or one that cannot.
+  RepeatableSource(std::unique_ptr<Source> inner, std::uint64_t bytes, std::function<void()> then,
+                   bool repeatable = true)
+      : inner_(std::move(inner)),
+        left_(static_cast<std::int64_t>(bytes)),
+        then_(std::move(then)),
+        repeatable_(repeatable) {}
 
   ReadResult read(std::span<char> into) override {
     const ReadResult result = inner_->read(into);
@@ -49,7 +56,7 @@ class RepeatableSource final : public Source {
     return result;
   }
   void seek(std::uint64_t offset) override { inner_->seek(offset); }
-  bool repeatable() const override { return true; }
+  bool repeatable() const override { return repeatable_; }
   Status skip(std::uint64_t bytes) override { return inner_->skip(bytes); }
 
  private:
@@ -62,6 +69,7 @@ class RepeatableSource final : public Source {
   std::unique_ptr<Source> inner_;
   std::atomic<std::int64_t> left_;
   std::function<void()> then_;
+  const bool repeatable_;
 };
 
 // Of requestIDs, as answers echo them: of live requests, and of those that only a cut run has.
@@ -246,5 +254,27 @@ inline std::string with_own_files(const std::string& requests) {
   }
   return out + requests.substr(done);
 }
+
+using Random = std::mt19937_64;
+
+// What must not matter.
+inline void vary(Random& random, Config& config) {
+  config.placement = "none";
+  config.threads = config.ingest_threads = config.shard_threads = 0;
+  config.block_size = (std::size_t{4096} << random() % 2) + random() % 100;
+  config.ring_entries = std::array{0, 2, 2, 8}[random() % 4];
+  if (random() % 4 == 0) {
+    config.ingest_threads = static_cast<unsigned>(1 + random() % 2);
+    config.shard_threads = static_cast<unsigned>(1 + random() % 4);
+  } else {
+    config.threads = static_cast<unsigned>(1 + random() % 5);
+  }
+}
+
+// How often something happened over all seeds, so that the law is known to be about it.
+struct Seen {
+  int resumed = 0, from_older = 0, from_nothing = 0;
+  std::uint64_t applied = 0, rejected = 0;
+};
 
 }  // namespace weir::tests
