@@ -76,10 +76,14 @@ Status write_all(Files& files, int file, std::string_view bytes, int* error) {
   return {};
 }
 
-Status sync_directory(Files& files, const std::string& directory) {
+Status sync_directory(Files& files, const std::string& directory, int* error) {
+  const auto fail = [&](const char* call, int code) {
+    if (error != nullptr) *error = code;
+    return failed(call, code).with(directory);
+  };
   Open opened(files, files.open(directory.c_str(), O_RDONLY | O_DIRECTORY));
-  if (opened.get() < 0) return failed("open", errno).with(directory);
-  if (files.fsync(opened.get()) != 0) return failed("fsync", errno).with(directory);
+  if (opened.get() < 0) return fail("open", errno);
+  if (files.fsync(opened.get()) != 0) return fail("fsync", errno);
   return {};
 }
 
@@ -102,11 +106,7 @@ Status write_new_file(Files& files, const std::string& directory, const std::str
   if (files.rename(temporary.c_str(), in(directory, name).c_str()) != 0) {
     return give_up("rename", errno);
   }
-  if (Status s = sync_directory(files, directory); !s.ok()) {
-    if (error != nullptr) *error = errno;
-    return s;
-  }
-  return {};
+  return sync_directory(files, directory, error);
 }
 
 Result<std::string> read_whole(Files& files, const std::string& path) {

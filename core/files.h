@@ -42,10 +42,11 @@ class Files {
 // on device"); `error` then says which errno.
 Status write_all(Files& files, int file, std::string_view bytes, int* error = nullptr);
 // So that names that were made, changed or taken away outlive a power failure.
-Status sync_directory(Files& files, const std::string& directory);
+Status sync_directory(Files& files, const std::string& directory, int* error = nullptr);
 // Writes `parts` one behind the other to a temporary in the directory, syncs, renames it to `name`,
 // syncs the directory. After an error the old file, if any, stands and no temporary is left (if
-// that can be had).
+// that can be had); but for an error of the last sync: then the new one is there, and may not
+// outlive a power failure.
 Status write_new_file(Files& files, const std::string& directory, const std::string& name,
                       const std::vector<std::string_view>& parts, int* error = nullptr);
 Result<std::string> read_whole(Files& files, const std::string& path);

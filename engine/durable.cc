@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 #include <utility>
 
 #include "engine/faulty_files.h"
@@ -19,7 +17,6 @@ namespace weir::engine {
 namespace {
 
 constexpr const char* kLock = "/lock";
-constexpr auto kSpaceWait = std::chrono::milliseconds(50);
 
 std::unique_ptr<core::Files> faulty_files(const Config& config) {
   if (config.faults == nullptr) return nullptr;
@@ -113,17 +110,15 @@ Result<std::vector<LiveUnit>> Durable::units(Kinds& kinds) const {
   return units;
 }
 
-Status Durable::keep(const LiveUnit& unit, std::uint64_t number,
-                     const std::function<bool()>& give_up) {
+Result<bool> Durable::keep(const LiveUnit& unit, std::uint64_t number) {
   core::Writer out;
   out.put(static_cast<std::uint32_t>(unit.requests.size()));
   for (const Scheduled& scheduled : unit.requests) save(scheduled, out);
-  const Journal::Change change{number, unit.position, unit.columns, out.take()};
-  for (;;) {
-    Status kept = journal_->append_change(change);
-    if (kept.ok() || !journal_->failure().ok() || give_up()) return kept;
-    std::this_thread::sleep_for(kSpaceWait);
-  }
+  const Status kept = journal_->append_change({number, unit.position, unit.columns, out.take()});
+  if (kept.ok()) return true;
+  // A disk that is full may have space again.
+  if (journal_->failure().ok()) return false;
+  return kept;
 }
 
 }  // namespace weir::engine

@@ -44,9 +44,9 @@ class Durable {
 
   // The units behind the snapshot, in order. kInvalid: damaged.
   Result<std::vector<LiveUnit>> units(Kinds& kinds) const;
-  // Has the unit in the journal before it returns; while the disk is full it waits, unless
-  // `give_up` says not to. The number is the unit's in the whole job.
-  Status keep(const LiveUnit& unit, std::uint64_t number, const std::function<bool()>& give_up);
+  // Has the unit in the journal before it returns; false: the disk is full, try again. The number
+  // is the unit's in the whole job.
+  Result<bool> keep(const LiveUnit& unit, std::uint64_t number);
 
  private:
   explicit Durable(const Config& config);

@@ -193,8 +193,8 @@ Status Engine::start() {
   parts.intake.needs_default_field = needs_default;
   parts.hierarchies = std::move(impl_->hierarchies);
   parts.on_result = impl_->on_result;
-  parts.crewing = [impl = impl_.get()](unsigned workers, unsigned ingest) {
-    return impl->crewing(workers, ingest);
+  parts.crewing = [impl = impl_.get()](unsigned workers, unsigned ingest, const auto& begin) {
+    return impl->crewing(workers, ingest, begin);
   };
   parts.notice = [impl = impl_.get()](const std::string& text) { impl->tell(text); };
   parts.placement = impl_->placement;

@@ -70,7 +70,8 @@ struct Engine::Impl {
   void name_fields_of(const engine::Request& load);
   void route_parts(const engine::Request& request);
   // For a run that changes the number of its threads.
-  Result<engine::RunParts::Crewing> crewing(unsigned workers, unsigned ingest);
+  Status crewing(unsigned workers, unsigned ingest,
+                 const std::function<void(const engine::RunParts::Crewing&)>& begin);
   // What the request needs before records come: fields, parts.
   void prepare(engine::Request& request);
   Status find_where_it_stood();

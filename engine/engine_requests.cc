@@ -31,15 +31,18 @@ void for_parts(Request& request, const Do& what) {
 
 }  // namespace
 
-Result<engine::RunParts::Crewing> Engine::Impl::crewing(unsigned workers, unsigned ingest) {
+Status Engine::Impl::crewing(unsigned workers, unsigned ingest,
+                             const std::function<void(const engine::RunParts::Crewing&)>& begin) {
   auto placed = core::place(topology, {.threads = ingest == 0 ? workers : 0,
                                        .ingest_threads = ingest,
                                        .shard_threads = ingest == 0 ? 0 : workers,
                                        .policy = config.placement});
   if (!placed.ok()) return placed.status();
+  // A request that comes meanwhile must not have the new routes before the workers are to come.
   const std::scoped_lock lock(mutex);
   routing.set_workers(placed->shard_workers());
-  return engine::RunParts::Crewing{*std::move(placed), routing.routes()};
+  begin({*std::move(placed), routing.routes()});
+  return {};
 }
 
 Status Engine::Impl::read_hierarchies() {

@@ -40,6 +40,7 @@ class HandOver {
   HandOver(std::shared_ptr<const core::Routes> to, std::uint32_t givers)
       : to_(std::move(to)), shares_(givers), missing_(givers), waits_(to_->workers) {}
 
+  const std::shared_ptr<const core::Routes>& to() const { return to_; }
   // Once for each giver. The cursors of all are alike.
   void give(std::uint32_t giver, Holdings all, const CutCursor& cursor, const core::KeyTable& keys);
   // All givers have given; what they gave is visible then.

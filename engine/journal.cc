@@ -151,7 +151,7 @@ Result<Journal::Appended> Journal::roll() {
     return give_up("write", error);
   }
   if (files_.fdatasync(file) != 0) return give_up("fdatasync", errno);
-  if (!core::sync_directory(files_, directory_).ok()) return give_up("fsync", errno);
+  if (!core::sync_directory(files_, directory_, &error).ok()) return give_up("fsync", error);
   if (file_ >= 0) (void)files_.close(file_);
   file_ = file;
   ++next_segment_;

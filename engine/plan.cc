@@ -1,6 +1,7 @@
 #include "engine/plan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <unordered_set>
 
@@ -10,6 +11,12 @@
 #include "synopses/windowed.h"
 
 namespace weir::engine {
+namespace {
+
+// Between two attempts to keep a live change on a disk that is full.
+constexpr auto kSpaceWait = std::chrono::milliseconds(50);
+
+}  // namespace
 
 // Lengths keep names that hold the separator apart.
 std::string stream_prefix(const Request& request) {
@@ -110,14 +117,23 @@ std::shared_ptr<const core::FieldSet> Names::fields() const {
   return fields_;
 }
 
+Status PlanLog::wait_for_turn(const Cut& cut, std::unique_lock<std::mutex>& lock) {
+  for (;;) {
+    saved_.wait(lock, [&] { return !is_first(cut) || !waits_for_save(cut); });
+    if (!is_first(cut) || cut.live == nullptr || !options_.keep) return {};
+    const Result<bool> kept = options_.keep(cut);
+    if (!kept.ok()) return kept.status();
+    if (*kept) return {};
+    saved_.wait_for(lock, kSpaceWait);
+  }
+}
+
 std::shared_ptr<const Crossing> PlanLog::cross(
     const Cut& cut, const std::function<void(std::shared_ptr<const Crossing>)>& first) {
   std::unique_lock lock(mutex_);
   WEIR_CHECK(cut.ordinal - first_pending_ <= pending_.size(), "workers cross in order");
-  const auto is_first = [&] { return cut.ordinal == first_pending_ + pending_.size(); };
-  saved_.wait(lock, [&] { return !is_first() || !waits_for_save(cut); });
-  if (is_first()) {
-    const Status kept = cut.live != nullptr && options_.keep ? options_.keep(cut) : Status();
+  const Status kept = wait_for_turn(cut, lock);
+  if (is_first(cut)) {
     pending_.push_back(
         {kept.ok() ? make(cut) : refuse(cut, kept.message()), cut.routes->workers, 0});
     first(pending_.back().crossing);

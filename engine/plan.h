@@ -169,9 +169,9 @@ struct PlanOptions {
   // Asks for so many workers, and threads that only parse, from here on; called with the log's
   // mutex held. Null: their number cannot be changed.
   std::function<Status(unsigned workers, unsigned ingest)> rescale{};
-  // Is given every live cut before it takes effect, with the mutex held; an error is the answer to
-  // what it asks. Null: nobody keeps them.
-  std::function<Status(const Cut&)> keep{};
+  // Is given every live cut before it takes effect, with the mutex held; false: to be tried again;
+  // an error is the answer to what the cut asks. Null: nobody keeps them.
+  std::function<Result<bool>(const Cut&)> keep{};
 };
 
 class PlanLog {
@@ -237,6 +237,10 @@ class PlanLog {
   // The file that a save or load means, whichever way its path is written.
   Result<std::string> file_of(const Request& request) const;
   bool waits_for_save(const Cut& cut) const;
+  // Waits until the cut can be made: its turn, files it needs, a live one kept. Gives the mutex up
+  // while it waits: others may make the space that it waits for.
+  Status wait_for_turn(const Cut& cut, std::unique_lock<std::mutex>& lock);
+  bool is_first(const Cut& cut) const { return cut.ordinal == first_pending_ + pending_.size(); }
   // plan_change.cc
   void change(const std::shared_ptr<const Request>& request, Making& making);
   void rescale(const Request& request, Making& making);

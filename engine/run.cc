@@ -100,18 +100,21 @@ Status Run::start() {
   return {};
 }
 
-Status Run::keep(const Cut& cut) {
-  Status kept;
+Result<bool> Run::keep(const Cut& cut) {
+  bool kept = true;
   if (!cut.repeated && parts_.durable != nullptr) {
-    kept = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, changes_,
-                                [this] { return intake_->interrupted(); });
+    auto outcome = parts_.durable->keep({cut.seq, cut.columns, *cut.live}, changes_);
+    if (outcome.ok() && !*outcome && intake_->interrupted()) {
+      outcome = Status(Code::kIo, "the disk is full");
+    }
+    if (!outcome.ok()) {
+      const Status why = outcome.status().with("a live change cannot be kept");
+      intake_->abandon(why);
+      return why;
+    }
+    kept = *outcome;
   }
-  if (kept.ok()) {
-    ++changes_;
-    return kept;
-  }
-  kept = kept.with("a live change cannot be kept");
-  intake_->abandon(kept);
+  if (kept) ++changes_;
   return kept;
 }
 
@@ -137,13 +140,16 @@ void Run::note_waits(const Generation& generation) {
 }
 
 Status Run::rescale(unsigned workers, unsigned ingest) {
-  auto crewing = parts_.crewing(workers, ingest);
-  if (!crewing.ok()) return crewing.status();
-  intake_->begin_generation(
-      crewing->routes, [this, crewing = *crewing](std::uint32_t number, Seq first,
-                                                  std::shared_ptr<HandOver> hand_over) {
-        start(crewing.placement, crewing.routes, number, first, std::move(hand_over));
-      });
+  const auto begin = [this](const RunParts::Crewing& crewing) {
+    const auto placement = std::make_shared<const core::Placement>(crewing.placement);
+    intake_->begin_generation(
+        crewing.routes,
+        [this, placement](std::uint32_t number, Seq first, std::shared_ptr<HandOver> hand_over) {
+          const auto routes = hand_over->to();
+          start(*placement, routes, number, first, std::move(hand_over));
+        });
+  };
+  if (Status s = parts_.crewing(workers, ingest, begin); !s.ok()) return s;
   wake();
   return {};
 }
@@ -181,8 +187,11 @@ Progress Run::progress() const {
 void Run::join() {
   // Once the end has been applied, no generation begins any more.
   ended_ns_.wait(0, std::memory_order_acquire);
-  const std::scoped_lock lock(mutex_);
-  for (auto& generation : generations_) generation->join();
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto& generation : generations_) generation->join();
+  }
+  // Without the lock: the host may ask for progress meanwhile, also from a notice.
   if (snapshotter_ != nullptr) snapshotter_->finish();
 }
 

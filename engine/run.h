@@ -44,7 +44,10 @@ struct RunParts {
     core::Placement placement;
     std::shared_ptr<const core::Routes> routes;
   };
-  std::function<Result<Crewing>(unsigned workers, unsigned ingest)> crewing;
+  // Gives `begin` that before anybody else can come by the new routes.
+  std::function<Status(unsigned workers, unsigned ingest,
+                       const std::function<void(const Crewing&)>& begin)>
+      crewing;
   std::function<void(const std::string&)> notice;
   // What is kept to go on from, and what of it there is; null: nothing.
   Durable* durable = nullptr;
@@ -88,7 +91,7 @@ class Run {
   // What the snapshot holds, for the first generation to take.
   Result<std::shared_ptr<HandOver>> restore(const Snapshot& snapshot);
   // Has a live cut in the journal. An error: it is not to take effect, and the run ends.
-  Status keep(const Cut& cut);
+  Result<bool> keep(const Cut& cut);
 
   RunParts parts_;
   Names& names_;

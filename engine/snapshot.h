@@ -40,7 +40,7 @@ struct Snapshot {
   std::string cursor;                // CutCursor
   std::string gate;                  // Gate
   std::string headers;               // HeaderFold
-  std::string lane;                  // GroupLane; empty: no hierarchies
+  std::string lane;                  // GroupLane, with or without hierarchies
   std::vector<std::string> workers;  // the rest of the holdings of each
 };
 

@@ -86,6 +86,7 @@ Status SnapshotStore::keep(const Snapshot& snapshot, int* error) {
     return s;
   }
   auto& names = listing->names;
+  Status unreadable;
   for (auto at = names.begin(); names.size() >= kKept; at = names.erase(at)) remove(at->second);
   return {};
 }
@@ -104,14 +105,21 @@ Result<std::optional<Snapshot>> SnapshotStore::newest(std::vector<std::string>& 
   if (!listing.ok()) return listing.status();
   for (const std::string& name : listing->temporaries) remove(name);
   auto& names = listing->names;
+  Status unreadable;
   for (auto at = names.rbegin(); at != names.rend(); ++at) {
     const Result<std::string> bytes = core::read_whole(files_, directory_ + "/" + at->second);
-    if (!bytes.ok()) return bytes.status();
+    if (!bytes.ok()) {
+      unreadable = bytes.status();
+      notices.push_back(unreadable.message() + ": using the one before it");
+      continue;
+    }
     Result<Snapshot> snapshot = snapshot_of(*bytes);
     if (snapshot.ok()) return std::optional<Snapshot>(*std::move(snapshot));
     if (snapshot.status().code() != Code::kInvalid) return snapshot.status().with(at->second);
     notices.push_back(set_aside(at->second, snapshot.status(), std::next(at) == names.rend()));
   }
+  // Nothing is lost yet that could be read another time.
+  if (!unreadable.ok()) return unreadable;
   return std::optional<Snapshot>();
 }
 
