@@ -110,7 +110,9 @@ Result<std::optional<Snapshot>> SnapshotStore::newest(std::vector<std::string>& 
     const Result<std::string> bytes = core::read_whole(files_, directory_ + "/" + at->second);
     if (!bytes.ok()) {
       unreadable = bytes.status();
-      notices.push_back(unreadable.message() + ": using the one before it");
+      if (std::next(at) != names.rend()) {
+        notices.push_back(unreadable.message() + "; using the one before it");
+      }
       continue;
     }
     Result<Snapshot> snapshot = snapshot_of(*bytes);

@@ -25,7 +25,7 @@ struct Left {
     paced.paced_by = folder.path();
     const JobRun run = run_job(paced, job.config(folder.path()), outputs);
     expect_same(reference, run, outputs);
-    snapshots = snapshots_in(folder.path());
+    snapshots = snapshot_names(folder.path());
   }
   const DurableJob job;
   const TemporaryFolder folder;

@@ -112,7 +112,7 @@ void run_hostile(GroupOptions::Mode mode, std::uint64_t seed, std::size_t count)
   paced.paced_by = folder.path();
   const JobRun run = run_job(paced, config_of(job, folder.path(), mode), outputs);
   ASSERT_TRUE(run.status.ok()) << run.told();
-  const Snapshot good = *engine::snapshot_of(folder.read(snapshots_in(folder.path()).back()));
+  const Snapshot good = *engine::snapshot_of(folder.read(snapshot_names(folder.path()).back()));
   std::filesystem::remove_all(folder.path() + "/journal");
   for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
     std::filesystem::remove_all(file.path());
@@ -130,7 +130,7 @@ void run_hostile(GroupOptions::Mode mode, std::uint64_t seed, std::size_t count)
     auto engine = Engine::create(std::move(config));
     ASSERT_TRUE(engine.ok()) << engine.status().message();
     engine->on_answer([](const Answer& answer) { (void)answer.to_json(); });
-    engine->add_source(std::make_unique<RepeatableSource>(job.lines(), 3000));
+    engine->add_source(std::make_unique<WaitingSource>(job.lines(), 3000));
     ASSERT_TRUE(engine->request(job.requests()).ok());
     const Status started = engine->start();
     if (started.ok()) {

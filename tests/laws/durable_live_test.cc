@@ -158,7 +158,7 @@ TEST(DurableLive, NoSnapshotIsTakenOfWhatFollowsAFailedJournal) {
                                                   : static_cast<std::size_t>(from->offset);
     engine->add_source(
         std::make_unique<MemorySource>(lines.substr(offset, middle - offset), 3000, 1, "pipe"));
-    engine->add_source(std::make_unique<RepeatableSource>(lines.substr(middle), 3000));
+    engine->add_source(std::make_unique<WaitingSource>(lines.substr(middle), 3000));
     EXPECT_TRUE(engine->request(kJob.requests()).ok());
     if (Status s = engine->start(); !s.ok()) return s;
     return engine->finish();

@@ -23,10 +23,10 @@ namespace weir::tests {
 
 // Bytes in memory that another run can read again. Nothing comes while `waits` says so of those
 // that have come.
-class RepeatableSource final : public Source {
+class WaitingSource final : public Source {
  public:
   using Waits = std::function<bool(std::uint64_t)>;
-  RepeatableSource(std::string bytes, std::size_t piece, Waits waits = {})
+  WaitingSource(std::string bytes, std::size_t piece, Waits waits = {})
       : bytes_(std::move(bytes), piece, 7, "repeatable"), waits_(std::move(waits)) {}
   ReadResult read(std::span<char> into) override {
     std::this_thread::yield();
@@ -45,7 +45,7 @@ class RepeatableSource final : public Source {
 };
 
 // Snapshots in a folder, by name: the newest last.
-inline std::vector<std::string> snapshots_in(const std::string& folder) {
+inline std::vector<std::string> snapshot_names(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string name = file.path().filename().string();
@@ -67,7 +67,7 @@ struct DurableJob {
 
   bool waits(std::size_t behind) const {
     if (paced_by.empty() || behind < records / 3) return false;
-    return snapshots_in(paced_by).size() < (behind < 2 * records / 3 ? 1 : 2);
+    return snapshot_names(paced_by).size() < (behind < 2 * records / 3 ? 1 : 2);
   }
 
   std::string lines_from(std::size_t first, std::size_t n) const {
@@ -238,7 +238,7 @@ inline JobRun run_job(const DurableJob& job, Config config, JobOutputs& out,
                        .sync = {}});
   if (!job.pushed) {
     const std::string lines = job.lines();
-    engine->add_source(std::make_unique<RepeatableSource>(
+    engine->add_source(std::make_unique<WaitingSource>(
         lines, 3000, [&job, size = lines.size()](std::uint64_t taken) {
           return job.waits(static_cast<std::size_t>(job.records * taken / size));
         }));
