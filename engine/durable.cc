@@ -55,7 +55,7 @@ Status Durable::lock() {
     return {Code::kIo, fmt::format("{}{}: {}", directory_, kLock, std::strerror(errno))};
   }
   if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return {};
-  return {Code::kInvalid,
+  return {Code::kConfig,
           fmt::format("{} is in use by another run; give each a directory of its own", directory_)};
 }
 
@@ -98,6 +98,7 @@ Result<std::vector<LiveUnit>> Durable::units(Kinds& kinds) const {
     if (change.number < known) continue;
     LiveUnit unit{change.position, change.columns, {}};
     core::Reader in(change.text);
+    in.get_text();
     const auto count = in.get<std::uint32_t>();
     for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
       auto scheduled = restore_scheduled(in, kinds);
@@ -110,8 +111,21 @@ Result<std::vector<LiveUnit>> Durable::units(Kinds& kinds) const {
   return units;
 }
 
+std::string_view text_of_unit(std::string_view kept) {
+  core::Reader in(kept);
+  const std::string_view text = in.get_text();
+  return in.ok() ? text : kept;
+}
+
 Result<bool> Durable::keep(const LiveUnit& unit, std::uint64_t number) {
+  // First for people, as they were given.
+  std::string texts;
+  for (const Scheduled& scheduled : unit.requests) {
+    texts += texts.empty() ? "[" : ",";
+    texts += scheduled.request->text;
+  }
   core::Writer out;
+  out.put_text(texts + "]");
   out.put(static_cast<std::uint32_t>(unit.requests.size()));
   for (const Scheduled& scheduled : unit.requests) save(scheduled, out);
   const Status kept = journal_->append_change({number, unit.position, unit.columns, out.take()});

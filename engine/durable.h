@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/files.h"
@@ -63,6 +64,9 @@ class Durable {
   std::vector<std::string> notices_;
   std::function<void(const std::string&)> notice_;
 };
+
+// The requests of a unit as they were given, a JSON array, from what the journal has of it.
+std::string_view text_of_unit(std::string_view kept);
 
 // Whether the configuration asks for anything of this.
 inline bool is_durable(const Config& config) {

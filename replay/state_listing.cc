@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/files.h"
+#include "engine/durable.h"
 #include "engine/json_text.h"
 #include "engine/snapshot.h"
 #include "replay/table.h"
@@ -138,7 +139,7 @@ std::string journal_json(const StateListing& listing) {
     if (changes.size() > 1) changes += ',';
     engine::JsonObject object;
     object.count("number", change.number).count("record", change.position);
-    changes += object.text("change", change.text).finish();
+    changes += object.text("change", engine::text_of_unit(change.text)).finish();
   }
   engine::JsonObject object;
   return object.json("segments", segments + ']').json("changes", changes + ']').finish();
@@ -168,8 +169,9 @@ std::string readable_journal(const StateListing& listing) {
   std::string text = table.render(0);
   for (const KeptChange& change : listing.changes) {
     constexpr std::size_t kShown = 60;
-    text += fmt::format("change {} after {} records: {}\n", change.number, grouped(change.position),
-                        cut_to(without_control(change.text), kShown));
+    text += fmt::format(
+        "change {} after {} records: {}\n", change.number, grouped(change.position),
+        cut_to(without_control(std::string(engine::text_of_unit(change.text))), kShown));
   }
   return text;
 }

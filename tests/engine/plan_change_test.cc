@@ -43,13 +43,12 @@ class PlanChange : public testing::Test {
  protected:
   explicit PlanChange(unsigned workers = 1)
       : routes_(routes_to(workers)),
-        plans_(names_,
-               {.emit = {0, 10},
-                .state_directory = {},
-                .kinds = &kinds_,
-                .rescale = [this](unsigned count, unsigned ingest) {
-                  return rescale(count, ingest);
-                }}) {}
+        plans_(names_, {.emit = {0, 10},
+                        .state_directory = {},
+                        .kinds = &kinds_,
+                        .rescale = [this](unsigned count, unsigned ingest) {
+                          return rescale(count, ingest);
+                        }}) {}
   virtual Status rescale(unsigned count, unsigned ingest) {
     asked_.push_back(count * 1000 + ingest);
     return rescaled_;

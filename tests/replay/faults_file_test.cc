@@ -88,7 +88,7 @@ TEST(FaultsFile, SaysWhatIsWrongAndWhere) {
       {stop + "for = 2", "for must be a duration"},
       {stop + "for = \"2\"", "has no unit"},
       {stop + "worker = 100000", "out of range"},
-      {"[[fault]]\nkind = \"io-error\"\nfile = \"*\"\ncall = \"read\"",
+      {"[[fault]]\nkind = \"io-error\"\nfile = \"*\"\ncall = \"chmod\"",
        "call must be one of open, close, read, write, fsync, truncate, rename, unlink, mkdir"},
       {"[[fault]]\nkind = \"io-error\"\nfile = \"a\"\ncall = \"open\"", "file must be one of"},
       {"[[fault]]\nkind = \"short-write\"\nfile = \"*\"\ncall = \"open\"", "only a write"},
