@@ -3,7 +3,7 @@
 // long it is from the start of the process, and from Engine::create, to the first record that is
 // applied behind the snapshot.
 //
-// Each goes on to the end: state and answers must be those of the run that was not interrupted.
+// Each goes on to the end: the digest must be that of the run that was not interrupted.
 #include <fmt/format.h>
 #include <simdjson.h>
 

@@ -272,11 +272,11 @@ int ReplayRun::execute() {
   tell_lengths();
   engine_->on_notice([this](const std::string& notice) { line_.say(notice); });
   if (const Resumed* from = resumed()) backlog_ = Backlog(raw(from->records));
+  const SignalStop signals(*engine_);
+  if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
   if (options_.engine.resume) {
     fmt::print(stderr, "{}\n", resumed_text(options_, engine_->resumed(), sources_));
   }
-  const SignalStop signals(*engine_);
-  if (const Status s = engine_->start(); !s.ok()) return fail(exit_of(s), s.message());
   reloader.start();
   if (options_.control == "-") control.emplace(*engine_, STDIN_FILENO);
   const auto tick = [this](const Progress& now) {
