@@ -51,7 +51,9 @@ std::string hierarchies_json(const std::map<std::string, Summary::Hierarchy>& hi
 }
 
 std::string rescales_json(const Summary::Rescales& rescales) {
-  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns / 1000) / 1000; };  // whole us
+  const auto ms = [](std::int64_t ns) {
+    return static_cast<double>(ns / 1000) / 1000;
+  };  // whole us
   engine::JsonObject wait;
   wait.real("median", ms(rescales.median_wait_ns)).real("p99", ms(rescales.p99_wait_ns));
   wait.real("max", ms(rescales.longest_wait_ns));
